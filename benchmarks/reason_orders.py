@@ -56,7 +56,7 @@ class RowSets:
 
     def of_ties(self, between: Callable[[int], Estimate], n_errors: float) -> Set:
         """Choose the set by the SDPs of variables alone; between equal ones, `between` and then the name decides."""
-        ranked = rank_alone({v: self.alone(v) for v in self.in_smallest}, between, self.names, n_errors)
+        ranked = list(rank_alone({v: self.alone(v) for v in self.in_smallest}, between, self.names, n_errors))
         return min(self.smallest, key=lambda S: sorted(ranked.index(v) for v in S))
 
     def strict_gain(self, v: int) -> Estimate:
@@ -71,7 +71,7 @@ class RowSets:
 
     def by_loss_with_ties(self, S: Set) -> tuple[str, ...]:
         losses = {v: Estimate(self.loss(S, v), self.variance[S - {v}]) for v in S}
-        return tuple(self.names[v] for v in rank_alone(losses, self.mean_gain, self.names)[:N_REASONS])
+        return tuple(self.names[v] for v in list(rank_alone(losses, self.mean_gain, self.names))[:N_REASONS])
 
     def margin(self) -> float:
         """How far the variable that keeps the outcome most often alone is ahead of the next, in standard errors."""

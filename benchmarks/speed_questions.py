@@ -1,15 +1,17 @@
 """Single questions of speed, without other methods: parts of ``python -m benchmarks.speed``.
 
-One row end to end, all sets among many candidates, fit by part, saved files, growth with the training rows, many rows
-in one call, and lists of rules. CPU time of one thread. An interpreter with another version of suffice answers them for
-that version.
+One row end to end and its readings, all sets among many candidates, fit by part, saved files, imports, growth with the
+training rows, many rows in one call, and lists of rules. CPU time of one thread. An interpreter with another version of
+suffice answers them for that version.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import inspect
 import math
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +24,7 @@ from experiments.data.synthetic import make_switch
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 
+from benchmarks.decision_tables import adult_like, telco_like
 from benchmarks.printing import print_table
 from benchmarks.real_tables import load_table
 from benchmarks.run import best_times, memory_of
@@ -31,6 +34,8 @@ from benchmarks.speed_tables import TABLES
 from benchmarks.speed_worker import cpu_seconds, time_calls
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core
 from suffice._forest import fitting
+from suffice._forest.projection import ProjectedForest
+from suffice._forest.trees import FittedForest
 
 N_SINGLE = 50  # rows that are explained one by one
 N_ALONE = 100  # rows of a call that are not searched in a batch
@@ -60,13 +65,50 @@ def fitted(name, n_rows, **settings):
 def one_row(options):
     print_section("One row at a time")
     print(f"CPU ms of `explain(frame.iloc[[i]])`, mean of {N_SINGLE} rows.\n")
-    lines = []
-    for name in ("breast cancer", "german credit", "bank", "bike"):
-        explainer, table = fitted(name, N_SINGLE)
+    lines, readings = [], []
+    for name in ("breast cancer", "german credit", "bank", "bike", "telco-like", "adult-like"):
+        explainer, rows = fitted_to_decisions(name) if name in DECISIONS else fitted_with_rows(name)
         for label, settings in (("minimal sets", {"sets": "minimal", "rules": None}), ("default", {})):
-            mean, worst, outside = times_of_single_rows(explainer, table.rows, settings)
+            mean, worst, outside = times_of_single_rows(explainer, rows, settings)
             lines.append([name, label, f"{mean:.2f}", f"{worst:.2f}", f"{outside:.2f}"])
+        readings.append([name, f"{mean:.2f}", *(f"{ms:.2f}" for ms in times_of_reading(explainer, rows))])
     print_table(["table", "question", "ms", "slowest row", "outside of the core"], lines)
+    print("\nWhat reading one row takes after its default question, in CPU ms:\n")
+    print_table(["table", "default", *READINGS], readings)
+
+
+DECISIONS = {"adult-like": (adult_like, 30_000), "telco-like": (telco_like, 7_000)}
+READINGS = {
+    "text": lambda explanations: str(explanations[0]),
+    "dict": lambda explanations: explanations[0].to_dict(),
+    "JSON": lambda explanations: explanations.to_json(),
+    "frame": lambda explanations: explanations.to_frame(),
+}
+
+
+def fitted_with_rows(name):
+    explainer, table = fitted(name, N_SINGLE)
+    return explainer, table.rows
+
+
+def fitted_to_decisions(name):
+    draw, n_rows = DECISIONS[name]
+    table = draw(n_rows + N_SINGLE, 0)
+    explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(table.X[:n_rows], table.y[:n_rows])
+    return explainer, table.X[n_rows:]
+
+
+def times_of_reading(explainer, rows):
+    """Mean milliseconds of each reading of one row, the first time that it is read."""
+    means = []
+    for read in READINGS.values():
+        times = []
+        for i in range(len(rows)):
+            explanations = explainer.explain(rows.iloc[[i]], progress=False)
+            fresh = [explanations[[0]] for _ in range(3)]  # what is computed when it is read is kept
+            times.append(min(cpu_seconds(lambda e=e: read(e)) for e in fresh))  # noqa: B023 - called at once
+        means.append(1000 * np.mean(times))
+    return means
 
 
 def times_of_single_rows(explainer, rows, settings):
@@ -173,13 +215,32 @@ def saved(options):
         start = time.process_time()
         grown, again = memory_of(lambda: SufficientExplainer.load(path))
         load = time.process_time() - start
-        first = cpu_seconds(lambda: again.explain(X[:1], sets="minimal", rules=None, progress=False))
+        content = path.read_bytes()
+        digest = cpu_seconds(lambda: hashlib.sha256(content))
+        with time_calls(FittedForest, ["__post_init__"]) as in_forest:
+            SufficientExplainer.load(path)
+        with time_calls(ProjectedForest, ["_project"]) as in_projection:
+            first = cpu_seconds(lambda: again.explain(X[:1], sets="minimal", rules=None, progress=False))
     print_section("Saved files")
     print(
         f"Switch model, {n_rows} rows, {n_columns} columns, {n_trees} trees: a file of "
         f"{size / 1e6:.0f} MB. Save {save:.2f} s, load {load:.2f} s with {grown / MIB:.0f} MiB more memory at "
-        f"the peak; the first row after it {1000 * first:.0f} ms."
+        f"the peak, of which the checksum {digest:.2f} s and the forest of the core {sum(in_forest):.2f} s; the first "
+        f"row after it {1000 * first:.0f} ms, of which the projection {1000 * sum(in_projection):.0f} ms."
     )
+
+
+def imports(options):
+    print_section("Imports")
+    print("CPU ms in a new process, the median of 9 that take turns.\n")
+    statements = ("import suffice", "import sklearn.ensemble", "from suffice import SufficientExplainer")
+    code = "import time; start = time.process_time(); {}; print(time.process_time() - start)"
+    seconds = [
+        [float(subprocess.check_output([sys.executable, "-c", code.format(one)])) for one in statements]
+        for _ in range(9)
+    ]
+    medians = 1000 * np.median(seconds, axis=0)
+    print_table(["statement", "ms"], [[f"`{s}`", f"{ms:.0f}"] for s, ms in zip(statements, medians, strict=True)])
 
 
 # --- growth with the training rows ------------------------------------------------------------------------------------
@@ -246,6 +307,7 @@ QUESTIONS = {
     "all-sets": quietly(all_sets),
     "fit": quietly(fit_parts),
     "saved": quietly(saved),
+    "imports": quietly(imports),
     "growth": quietly(growth),
     "batched": quietly(batched),
     "rules-of-bank": quietly(partial(global_rules, "bank")),

@@ -60,6 +60,12 @@ def take_apart(content):
     return number, header, arrays
 
 
+def count_draws(arrays):
+    """State how often each tree counts each row, as files of earlier versions do, instead of listing its rows."""
+    rows = np.split(arrays.pop("counted"), np.cumsum(arrays.pop("n_counted"))[:-1])
+    arrays["n_drawn"] = np.stack([np.bincount(of_tree, minlength=len(arrays["X"])) for of_tree in rows]).astype("|u1")
+
+
 def put_together(number, header, arrays, entries=None):
     """A file with the right checksum. `entries` replace what the header says of arrays."""
     header = {**header, "arrays": {}}
@@ -89,7 +95,10 @@ NUMBERS = [0, 1, -1, 2, 7, 0.5, 255, 2**24, 2**31 - 1, -(2**31), 2**32 - 1, np.n
 
 def random_forgery(rng):
     """A file with one to four things changed: values of the header, of the arrays, or what is said of these."""
-    number, header, arrays = take_apart(honest(["classes", "numbers", "drawn"][int(rng.integers(3))]))
+    kind = ["classes", "numbers", "drawn"][int(rng.integers(3))]
+    number, header, arrays = take_apart(honest(kind))
+    if kind == "numbers":
+        count_draws(arrays)
     entries = {}
     for _ in range(int(rng.integers(1, 5))):
         how = rng.random()

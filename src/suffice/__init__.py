@@ -55,9 +55,8 @@ def __getattr__(name: str) -> Any:
     """Load an exported name."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'suffice' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f"suffice.{_MODULE_OF[name]}"), name)
+    # `import_module` would put two more frames on the stack: in Python 3.11, scikit-learn then loads 60 ms more slowly.
+    value = getattr(__import__(f"suffice.{_MODULE_OF[name]}", fromlist=[name]), name)
     globals()[name] = value
     return value
 

@@ -16,7 +16,6 @@
 #include "forest_column.hpp"
 #include "parallel.hpp"
 #include "projection.hpp"
-#include "row_alone.hpp"
 #include "rule_search.hpp"
 #include "search.hpp"
 #include "set_cells.hpp"
@@ -89,24 +88,20 @@ std::vector<double> search_sets(const Projection& projection, const Rows& rows, 
     options.pi = 0.5;
     options.min_node_size = kLeast;
     std::vector<SearchResult> results(rows.size());
-    std::vector<std::uint32_t> numbers(rows.size());
-    std::iota(numbers.begin(), numbers.end(), 0u);
     StopFlag stop{false};
     const auto make_worker = [&] {
-        using RowSearch = Search<std::uint64_t, RowAlone<std::uint64_t>>;
-        return [&, search = std::make_shared<RowSearch>(projection, options)](std::size_t i) {
-            search->run(rows, std::span(numbers).subspan(i, 1), results.data(), stop);
-        };
+        const auto view = std::make_shared<RowView<std::uint64_t>>(projection, kLeast);
+        const auto search = std::make_shared<Search<std::uint64_t>>(projection, options, *view);
+        return [&, view, search](std::size_t i) { results[i] = search->run(rows, i, stop); };
     };
     for_each_row(rows.size(), n_threads, stop, make_worker, [](std::size_t) {}, 2);
     std::vector<double> out;
     for (const SearchResult& result : results) {
-        for (const ScoredSet& set : result.sufficient) {
+        for (const ScoredSet& set : result.at_level.sufficient) {
             out.push_back(static_cast<double>(static_cast<std::uint64_t>(set.variables)));
             out.push_back(set.sdp);
         }
-        out.push_back(result.best.sdp);
-        out.push_back(result.best_squares);
+        out.push_back(result.at_level.best.sdp);
     }
     return out;
 }

@@ -32,7 +32,6 @@ def value_boxes(boxes):
 def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywhere=True, allowed=(), **options):
     """The changes of some regions; `wanted` are outcomes. `votes` are what the nodes of each tree predict."""
     votes = options.pop("votes", None)
-    check = "votes" if votes is not None else "everywhere" if everywhere else "mean"
     forest = core_forest(trees, X, y, votes)
     variable_of = np.full(X.shape[1], -1, dtype=np.int32)
     groups = groups or [(c,) for c in range(X.shape[1])]
@@ -46,19 +45,18 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
         "n_changes": 1,
         "max_sets": 1000,
         "max_nodes": 100_000,
+        "n_candidates": 10,
+        "min_node_size": 1,
     }
-    space = {"n_candidates": 10, "min_node_size": 1}
-    space |= {name: options.pop(name) for name in space if name in options}
+    options = {**defaults, **options, "variable_of": variable_of.tolist(), "allowed": allowed}
     return arrays_of(
         _core.find_changes(
-            space=_core.ChangeSpace(
-                forest=forest, variable_of=variable_of, n_variables=len(groups), allowed=list(allowed), **space
-            ),
+            forest=forest,
+            options=_core.ChangeOptions(pi=pi, everywhere=everywhere, votes=votes is not None, **options),
             regions=value_boxes(regions),
             limits=value_boxes(limits),
             wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
             target=np.zeros(len(regions), dtype=np.int32),
-            options=_core.ChangeOptions(pi=pi, check=check, **{**defaults, **options}),
             n_threads=1,
         )
     )
@@ -94,9 +92,16 @@ def variables_in(mask):
     return tuple(v for v in range(63) if int(mask) >> v & 1)
 
 
+def only_changes(result):
+    """The arrays by change without the nearest misses."""
+    keep = ~result["is_miss"]
+    names = ("set", "cdp", "plausibility", "bound", "mean", "low", "high", "has_values", "missing")
+    return {name: result[name][keep] for name in names}
+
+
 def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, max_size, min_size=1):
     """The smallest set that has a box, and the best box of all sets of its size."""
-    changes = result["changes"]
+    changes = only_changes(result)
     n = len(oracle.groups)
     for size in range(min_size, max_size + 1):
         best = {
@@ -210,12 +215,6 @@ def test_leaves_can_say_what_their_trees_predict(data):
     check_against_oracle(oracle, result, region, limits, wanted, pi, True, 2)
 
 
-def test_an_unknown_reading_is_refused():
-    limits = {"minimal_only": True, "min_size": 1, "max_size": 1, "n_changes": 1, "max_sets": 1, "max_nodes": 1}
-    with pytest.raises(ValueError, match="`check` is no known reading"):
-        _core.ChangeOptions(pi=0.9, min_plausibility=0.0, check="median", **limits)
-
-
 def test_trees_that_predict_numbers_do_not_vote():
     X, y = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
     trees = [tree((0, 1.5, None, None), np.arange(4))]
@@ -229,10 +228,10 @@ def test_only_allowed_values_count():
     y = np.repeat([0, 0, 1, 1], 5)
     trees = [tree((0, 1.5, None, (0, 2.5, None, None)), np.arange(20))]
     region, limits = region_of_row([0.0]), [(-INF, INF, False)]
-    changes = search(trees, X, y, {1}, [region], [limits], allowed=[(0, [0.0, 3.0])])["changes"]
+    changes = only_changes(search(trees, X, y, {1}, [region], [limits], allowed=[(0, [0.0, 3.0])]))
     assert changes["plausibility"] == pytest.approx([0.25])
     assert changes["low"][0, 0] == 2.5
-    every = search(trees, X, y, {1}, [region], [limits])["changes"]
+    every = only_changes(search(trees, X, y, {1}, [region], [limits]))
     assert every["plausibility"] == pytest.approx([0.5])
     assert every["low"][0, 0] == 1.5
 
@@ -245,8 +244,9 @@ def test_a_budget_gives_a_box_with_a_bound():
     trees = trees_of(forest)
     region, limits = region_of_row(X[np.flatnonzero(y == 0)[0]]), [(-INF, INF, False)] * 2
     for everywhere in (True, False):
-        found = search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_nodes=1, max_size=2)["changes"]
-        best = search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_size=2)["changes"]
+        options = {"everywhere": everywhere, "max_size": 2}
+        found = only_changes(search(trees, X, y, {1}, [region], [limits], max_nodes=1, **options))
+        best = only_changes(search(trees, X, y, {1}, [region], [limits], **options))
         assert len(best["set"]) == 1
         if len(found["set"]) and found["set"][0] == best["set"][0]:
             assert found["plausibility"][0] <= best["plausibility"][0] + 1e-12 <= found["bound"][0] + 2e-12

@@ -222,13 +222,14 @@ def test_the_order_of_training_rows_changes_no_bit():
         queries = X.astype(np.float32)
         sets = np.arange(200, dtype=np.uint64) % 8
         rows = core_rows(queries, 2, 5)
-        shared = {"projection": projection, "sets": sets, "min_node_size": 5, "n_threads": 2}
+        cells = {"projection": projection, "sets": sets, "min_node_size": 5}
+        known = _core.KnownRows(forest=forest, X=queries, **cells)
         options = search_options(pi=0.5, min_node_size=5, min_size=0, max_size=3, minimal_only=False)
         answers.append(
             (
-                _core.sdp(rows=rows, **shared),
-                _core.quantiles(forest=forest, X=queries, levels=np.array([0.1, 0.5]), **shared),
-                _core.search(projection=projection, rows=rows, options=options, n_threads=2).sdps,
+                _core.sdp(rows=rows, n_threads=2, **cells),
+                _core.quantiles(rows=known, levels=np.array([0.1, 0.5]), n_threads=2),
+                _core.search(projection=projection, rows=rows, options=options, n_threads=2)[0].sdps,
             )
         )
     for one, other in zip(*answers, strict=True):
@@ -270,7 +271,8 @@ def test_wrong_shapes_are_refused():
     forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
     X, one = GRID.astype(np.float32), np.ones(9, np.uint64)
     rank = np.zeros(9, np.uint32)
-    shared = {"projection": project(forest, 2), "min_node_size": 1, "n_threads": 1}
+    cell = {"projection": project(forest, 2), "min_node_size": 1}
+    shared = {**cell, "n_threads": 1}
     rows = _core.Rows(X=X, lo=rank, hi=rank)
     with pytest.raises(ValueError, match="one set for each row"):
         _core.sdp(rows=rows, sets=one[:3], **shared)
@@ -304,9 +306,9 @@ def test_wrong_shapes_are_refused():
     with pytest.raises(ValueError, match="points outside"):
         _core.Forest(X=X, y_rank=np.full(9, 3, np.uint32), y_values=np.zeros(2))
     with pytest.raises(ValueError, match="another forest"):
-        _core.mean(forest=core_forest([], GRID, np.arange(9)), X=X, sets=one, **shared)
+        _core.KnownRows(forest=core_forest([], GRID, np.arange(9)), X=X, sets=one, **cell)
     with pytest.raises(ValueError, match="go together"):
-        _core.mean(forest=forest, X=X, sets=None, **shared)
+        _core.KnownRows(forest=forest, X=X, sets=None, **cell)
     with pytest.raises(ValueError, match="cannot run the kernels 'abacus'"):
         _core.use_kernels(name="abacus")
 
@@ -320,7 +322,7 @@ def test_every_argument_is_a_keyword():
         _core.leaves(forest, GRID.astype(np.float32), 1)
 
 
-RESULTS = [_core.SearchArrays, _core.RuleArrays, _core.ChangeArrays, _core.FoundChanges]
+RESULTS = [_core.SearchArrays, _core.RuleArrays, _core.ChangeArrays]
 
 
 def signatures_of_the_core():
@@ -371,7 +373,7 @@ def test_the_stub_has_the_attributes_of_results():
 def test_results_outlive_what_they_are_part_of_and_keep_their_arrays():
     forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
     rows = core_rows(GRID, np.zeros(9), np.zeros(9))
-    result = _core.search(projection=project(forest, 2), rows=rows, options=search_options(), n_threads=1)
+    result = _core.search(projection=project(forest, 2), rows=rows, options=search_options(), n_threads=1)[0]
     assert result.sdps is result.sdps
     with pytest.raises(AttributeError):
         result.sdps = np.zeros(3)
@@ -422,8 +424,6 @@ def test_an_exception_in_the_progress_callback_ends_the_work():
     shared = {"rows": rows, "n_threads": 2, "progress": fail}
     with pytest.raises(RuntimeError, match="seen at"):
         _core.search(projection=projection, options=search_options(), **shared)
-    with pytest.raises(RuntimeError, match="seen at"):
-        _core.sdp(projection=projection, sets=np.ones(9, np.uint64), min_node_size=1, **shared)
     with pytest.raises(RuntimeError, match="seen at"):
         _core.find_rules(cells=cells, options=rule_options(), **shared)
 

@@ -62,14 +62,21 @@ def output_of(command):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_X86 or os.name == "nt", reason="The build is for x86-64, the program for GCC or Clang.")
-def test_the_avx2_build_computes_the_bits_of_the_portable_build_without_built_ins(tmp_path):
+@pytest.mark.parametrize(
+    ("build", "options"),
+    [
+        ("avx2", ["-mavx2", "-mpopcnt", "-mbmi"]),
+        ("avx512", ["-mavx512f", "-mavx512bw", "-mavx512vpopcntdq", "-mpopcnt", "-Wno-maybe-uninitialized"]),
+    ],
+)
+def test_the_build_computes_the_bits_of_the_portable_build_without_built_ins(tmp_path, build, options):
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("There is no GCC or Clang.")
-    output = output_of([compile_driver(compiler, tmp_path, "avx2", ["-mavx2", "-mpopcnt", "-mbmi"]), "100"])
+    output = output_of([compile_driver(compiler, tmp_path, build, options), "100"])
     assert "two words: the same as numbers of 128 bits" in output
-    # A processor without AVX2 runs the portable build only.
-    assert ("avx2: the same bits" in output) == ("avx2" in _core.kernel_names())
+    # A processor without these instructions runs the portable build only.
+    assert (f"{build}: the same bits" in output) == (build in _core.kernel_names())
 
 
 def test_the_neon_build_computes_the_bits_of_the_portable_build(tmp_path, arm_tools):

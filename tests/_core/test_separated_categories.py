@@ -64,31 +64,21 @@ def test_shares_and_squared_weights_equal_the_oracle(table, min_node_size, seed)
 
 @settings(max_examples=n_examples(20), deadline=None)
 @given(table=forests(), pi=st.sampled_from([0.5, 0.7, 0.9]), seed=st.integers(0, 99))
-def test_rows_alone_and_in_batches_have_the_sets_of_the_oracle(table, pi, seed):
+def test_rows_have_the_sets_of_the_oracle(table, pi, seed):
     X, y, trees = table
     oracle, projection = Oracle(trees, X, y, 4), project(core_forest(trees, X, y), 3)
     queries = queries_of(X, np.random.default_rng(seed), n=8)
     options = {"pi": pi, "min_node_size": 4, "min_size": 0, "max_size": 3, "minimal_only": False, "max_sets": 99}
-    found = [
-        arrays_of(
-            _core.search(
-                projection=projection,
-                rows=core_rows(queries, 1),
-                options=_core.SearchOptions(n_by_row=0, least_sdp=np.zeros(0), **options),
-                n_threads=1,
-                needs_best=True,
-                batch_size=batch_size,
-                n_first_trees=0,
-            )
-        )
-        for batch_size in (1, 8)
-    ]
-    for name, values in found[0].items():
-        np.testing.assert_array_equal(found[1][name], values, err_msg=name)
+    found = _core.search(
+        projection=projection,
+        rows=core_rows(queries, 1),
+        options=_core.SearchOptions(n_by_row=0, least_sdp=np.zeros(0), **options),
+        n_threads=1,
+    )[0]
     for i, x in enumerate(queries):
-        begin, end = found[0]["offset"][i : i + 2]
+        begin, end = found.offset[i : i + 2]
         expected = oracle.sufficient_sets(x, 1, range(3), pi, min_size=0)
-        assert {int(S) for S in found[0]["masks"][begin:end, 0]} == {mask(S) for S in expected}
+        assert {int(S) for S in found.masks[begin:end, 0]} == {mask(S) for S in expected}
 
 
 @settings(max_examples=n_examples(20), deadline=None)

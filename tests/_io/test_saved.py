@@ -15,10 +15,11 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
+from forged_files import count_draws, forge, honest, take_apart
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer, SufficientSet, _core
-from suffice._io.saved import FORMAT, MARK, PREFIX, load_explainer
+from suffice._io.saved import FORMAT, MARK, PREFIX, from_bytes, load_explainer, to_bytes
 from suffice._text import format_percent, format_probability, format_value, join
 
 DATA = Path(__file__).parents[1] / "data"
@@ -256,6 +257,17 @@ def test_counts_the_gate_and_the_errors_out_of_bag_are_saved(outcomes, counts, t
     assert list(loaded.explain(table[:20])) == list(explainer.explain(table[:20]))
     again = loaded.with_settings(alpha=0.3)
     assert list(again.explain(table[:9])) == list(explainer.with_settings(alpha=0.3).explain(table[:9]))
+
+
+def test_the_shorter_way_to_state_the_counted_rows_is_saved_and_both_are_read():
+    by_draws = forge(lambda header, arrays: count_draws(arrays))
+    listed, drawn = from_bytes(honest()), from_bytes(by_draws)
+    for of_list, of_draws in zip(listed.fitted_.estimator.trees, drawn.fitted_.estimator.trees, strict=True):
+        assert of_list.rows.dtype == of_draws.rows.dtype
+        assert of_list.rows.tolist() == of_draws.rows.tolist()
+    assert to_bytes(drawn) == to_bytes(listed) == honest()
+    assert take_apart(honest())[2]["counted"].nbytes < take_apart(by_draws)[2]["n_drawn"].nbytes
+    assert "n_drawn" in take_apart(to_bytes(make("array")))[2]  # it counts as many rows as there are
 
 
 # --- files that are not valid ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from forged_files import forge
+from forged_files import count_draws, forge
 from fuzz.__main__ import attack
 
 from suffice._io.saved import from_bytes
@@ -94,6 +94,14 @@ CLAIMS = {
     ),
     "a cycle": (put_in("left", 0, 0), "The nodes of a tree form a cycle"),
     "a child outside": (put_in("right", 0, 10**6), "A tree node points outside its tree"),
+    "a row that is not there": (put_in("counted", -1, 40), "a tree counts an unknown row"),
+    "rows in disorder": (put_in("counted", 0, 39), "the rows of a tree are not in order"),
+    "a tree without rows": (put_in("n_counted", 0, 0), "a tree drew no rows, or too many"),
+    "fewer rows than listed": (put_in("n_counted", 0, 1), "array 'counted' has shape"),
+    "rows that are drawn never": (
+        lambda header, arrays: (count_draws(arrays), arrays["n_drawn"][0].fill(0)),
+        "a tree drew no rows, or too many",
+    ),
     "no arrays": (drop("X"), "KeyError: 'X'"),
 }
 
@@ -104,6 +112,21 @@ def test_a_claim_that_the_data_refute_is_refused(change, message):
     from_bytes(forge(lambda header, arrays: None))
     with pytest.raises(ValueError, match=f"is not a valid suffice file: .*{re.escape(message)}"):
         from_bytes(forge(change))
+
+
+@pytest.mark.parametrize("claim", [name for name in CLAIMS if "column" in name or name == "an unknown category"])
+def test_claims_are_checked_in_a_table_without_missing_values(claim):
+    def fill(header, arrays):
+        arrays["X"][np.isnan(arrays["X"])] = 20.5
+
+    def change_filled(header, arrays):
+        fill(header, arrays)
+        change(header, arrays)
+
+    change, message = CLAIMS[claim]
+    from_bytes(forge(fill))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        from_bytes(forge(change_filled))
 
 
 OF_NUMBERS = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forged_files import forge, honest, put_together, take_apart
+from forged_files import count_draws, forge, honest, put_together, take_apart
 
 from suffice import SufficientExplainer
 from suffice._io.saved import from_bytes, load_explainer
@@ -21,6 +21,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def draw_often(header, arrays, n=2**27):
+    count_draws(arrays)
     arrays["n_drawn"] = arrays["n_drawn"].astype("<u4")
     arrays["n_drawn"][0, 0] = n
 
@@ -32,6 +33,7 @@ def name_categories(header):
 
 
 def repeat_rows(header, arrays, n=10):
+    count_draws(arrays)
     for name in ("X", "y_rank", "out_of_bag"):
         arrays[name] = np.concatenate([arrays[name]] * n)
     arrays["n_drawn"] = np.tile(arrays["n_drawn"], n)
@@ -43,10 +45,11 @@ def repeat_rows(header, arrays, n=10):
     [
         (draw_often, "rows of the trees"),
         (lambda header, arrays: draw_often(header, arrays, 2**32 - 1), "rows of the trees"),
+        (lambda header, arrays: arrays["n_counted"].fill(2**32 - 1), "rows of the trees"),
         (lambda header, arrays: header.update(classes=["a" * 10**7, "b"], classes_type="<U10000000"), "the classes"),
         (lambda header, arrays: repeat_rows(name_categories(header), arrays), "the categories of 'weather'"),
     ],
-    ids=["2^27 rows", "2^32 rows", "long classes", "long categories"],
+    ids=["2^27 rows", "2^32 rows", "long lists", "long classes", "long categories"],
 )
 def test_small_files_do_not_make_gigabytes(change, kind):
     """A file of 8,858 bytes whose tree drew a row 2^27 times took 2.2 GB.

@@ -20,7 +20,7 @@ def test_within_one_standard_error_the_average_decides_and_then_the_name():
     names, averages = ["d", "c", "b", "a"], [near(0.3), near(0.2), near(0.1), near(0.09)]
 
     def rank(*values):
-        return rank_alone(dict(enumerate(map(near, values))), averages.__getitem__, names)
+        return list(rank_alone(dict(enumerate(map(near, values))), averages.__getitem__, names))
 
     assert rank(0.5, 0.6, 0.7, 0.8) == [3, 2, 1, 0]  # the values are apart
     assert rank(0.8, 0.8, 0.5, 0.5) == [0, 1, 3, 2]  # equal ones: by the average, then by the name
@@ -31,8 +31,8 @@ def test_within_one_standard_error_the_average_decides_and_then_the_name():
 
 
 def test_the_average_is_not_asked_for_where_values_are_apart():
-    assert rank_alone({0: near(0.5), 1: near(0.8)}, None, ["a", "b"]) == [1, 0]
-    assert rank_alone({0: near(0.5)}, None, ["a"]) == [0]
+    assert list(rank_alone({0: near(0.5), 1: near(0.8)}, None, ["a", "b"])) == [1, 0]
+    assert list(rank_alone({0: near(0.5)}, None, ["a"])) == [0]
 
 
 def test_the_best_set_comes_first_and_all_others_stay():

@@ -17,6 +17,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import Explanations, SufficientExplainer, SufficientSet
 from suffice._forest.outcomes import Outcomes
+from suffice._forest.projection import ProjectedForest
 from suffice._table.encoding import Column, Encoding
 from suffice._table.variables import Variables
 from suffice._text import format_share
@@ -77,6 +78,28 @@ def test_explanations_are_a_sequence(explanations):
     assert len(set(explanations)) > 1
 
 
+def test_lower_bounds_are_computed_when_they_are_read_and_only_those(explanations, monkeypatch):
+    asked = []
+
+    def squared_weights(self, X, sets, n_threads):
+        asked.append(len(X))
+        return weights(self, X, sets, n_threads)
+
+    weights = ProjectedForest.squared_weights
+    monkeypatch.setattr(ProjectedForest, "squared_weights", squared_weights)
+    unread = explanations.with_answers(explanations.answers)
+    [first, second, *others] = np.flatnonzero(np.isnan(unread.answers.sets.best_squares))
+    assert len(others) > 3
+    _ = str(unread), unread.rules, unread.n_sets, unread.to_frame("importance")
+    assert asked == []
+    alone = [unread[i].best_set.lower for i in (first, second, first)]
+    assert asked == [1, 1]
+    assert [e.best_set.lower for e in unread] == unread.lower_bounds.tolist()
+    assert asked == [1, 1, len(others) + 2]
+    assert alone == unread.lower_bounds[[first, second, first]].tolist()
+    assert [best.lower for best in unread.best_sets] == unread.lower_bounds.tolist()
+
+
 @pytest.mark.parametrize("index", [40, -41, 1000])
 def test_a_number_out_of_range_is_refused(explanations, index):
     with pytest.raises(IndexError, match=f"There are 40 explanations; there is no number {index}."):
@@ -108,6 +131,7 @@ def by_hand():
         best_squares=np.array([0.01, 0.01, 0.01]),
         is_complete=np.array([True, True, False]),
         offered=np.array([0.5, np.nan, 0.25]),
+        smaller={1: ScoredSet((3,), 0.88)},
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
     outcomes = np.array(["u", "v", "w"])
@@ -122,14 +146,14 @@ def by_hand():
         n_searched=3,
         target="y",
         model_name=None,
+        projected=SimpleNamespace(squared_weights=lambda X, sets, n_threads: np.full(len(X), 0.01)),
         forest=SimpleNamespace(predict_leaves=lambda X, n_threads: np.full((len(X), 3), [0.2, 0.5, 0.3])),
         levels=lambda outcomes: np.full(len(outcomes), 0.9),
         level_text="probability 0.9",
         base_rates=lambda outcomes: np.full(len(outcomes), 0.4),
     )
     ranks = np.arange(3, dtype=np.uint32)
-    smaller = [None, ScoredSet((3,), 0.88, 0.01), None]
-    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, smaller, [()] * 3, np.full(3, 0.6))
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, [()] * 3, np.full(3, 0.6))
     return Explanations(answers, fitted, "all", None)
 
 

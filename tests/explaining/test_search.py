@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +18,8 @@ from thoroughness import n_examples
 from suffice import SufficientExplainer, _core
 from suffice._forest.bounds import least_sdps, lower_bounds
 from suffice._forest.outcomes import outcomes_of_classes
-from suffice.explaining.search import BY_ROW, ExplainOptions, FoundSets, find_maximal_rules, find_sufficient_sets
+from suffice.explaining.found_sets import BY_ROW, FoundSets, ScoredSet
+from suffice.explaining.search import ExplainOptions, find_maximal_rules, find_sufficient_sets
 
 NO_LIMIT = 2**64 - 1
 
@@ -32,7 +34,7 @@ OPTIONS = {
     "n_by_row": 0,
     "least_sdp": np.zeros(0),
 }
-FIRST = ["offset", "masks", "sdps", "best_masks", "best_sdps", "best_squares"]
+FIRST = ["offset", "masks", "sdps", "best_masks", "best_sdps"]
 
 
 def search(projection, X, lo, hi, n_threads=1, **options):
@@ -45,16 +47,10 @@ def search(projection, X, lo, hi, n_threads=1, **options):
             options=_core.SearchOptions(**options),
             n_threads=n_threads,
             progress=None,
-        )
+        )[0]
     )
-    assert sorted(result) == sorted([*FIRST, "is_complete"])
+    assert sorted(result) == sorted([*FIRST, "is_complete", "level_below"])
     assert result["is_complete"].dtype == np.bool_
-    if np.shape(X)[1] <= 64:  # a wider projection can only be searched
-        narrow = {"sets": result["best_masks"][:, 0], "min_node_size": options["min_node_size"]}
-        squares = _core.squared_weights(
-            projection=projection, X=np.ascontiguousarray(X, dtype=np.float32), n_threads=n_threads, **narrow
-        )
-        np.testing.assert_array_equal(result["best_squares"], squares)
     sets, best = as_numbers(result["masks"]), as_numbers(result["best_masks"])
     sdps, best_sdp, is_complete = result["sdps"], result["best_sdps"], result["is_complete"]
     sufficient = [
@@ -333,7 +329,7 @@ def test_the_variables_of_a_set_are_listed_in_their_order():
     sets = found_sets(ROWS_OF_SETS[:1] + ROWS_OF_SETS[2:], CANDIDATES)
     expected = [tuple(sorted(CANDIDATES[i] for i in S)) for row in ROWS_OF_SETS for S, _ in row]
     assert [sets.members(m) for m in sets.masks] == expected
-    assert sets.sizes().tolist() == [1, 3, 2, 2, 1, 1]
+    assert sets.sizes() == [1, 3, 2, 2, 1, 1]
     for i in (0, 1, 63, 64, 70, 89, 88):
         assert sets.holds(i).tolist() == [CANDIDATES[i] in S for S in expected]
 
@@ -346,7 +342,7 @@ def test_sets_are_counted_and_listed_by_row():
     assert sets.best_by_row() == [every[0], every[2]]
     nothing = found_sets([[], []], CANDIDATES)
     assert nothing.best_by_row() == nothing.by_row() == []
-    assert nothing.sizes().tolist() == []
+    assert nothing.sizes() == []
 
 
 def test_joined_sets_are_those_of_all_rows():
@@ -359,6 +355,15 @@ def test_joined_sets_are_those_of_all_rows():
     for name in ("offset", "masks", "sdps", *BY_ROW):
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
         assert getattr(joined, name).dtype == getattr(whole, name).dtype
+
+
+def test_smaller_sets_stay_with_their_rows():
+    small = ScoredSet((1,), 0.88)
+    first, last = found_sets([[((0,), 0.9)], []], CANDIDATES), found_sets([[((3,), 0.95)]], CANDIDATES)
+    joined = FoundSets.joined([first, replace(last, smaller={0: small})])
+    assert joined.smaller == {2: small}
+    assert joined.in_order(np.array([2, 0])).smaller == {0: small}
+    assert joined.in_order(np.array([1, 0])).smaller == {}
 
 
 def test_sets_are_put_into_another_order():

@@ -17,7 +17,7 @@ from suffice.explaining.search import NO_LIMIT
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
 
 
-def search(projection, queries, lo, hi, batch_size=0, n_first_trees=0, **options):
+def search(projection, queries, lo, hi, **options):
     defaults = {"pi": 0.9, "min_node_size": 1, "min_size": 0, "max_size": 9, "minimal_only": False}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
     return arrays_of(
@@ -26,9 +26,7 @@ def search(projection, queries, lo, hi, batch_size=0, n_first_trees=0, **options
             rows=core_rows(queries, lo, hi),
             options=_core.SearchOptions(**defaults | options),
             n_threads=1,
-            batch_size=batch_size,
-            n_first_trees=n_first_trees,
-        )
+        )[0]
     )
 
 
@@ -76,9 +74,8 @@ def test_the_sets_of_a_row_are_those_among_its_own_candidates(
             assert best == oracle.best_of_chain(x, outcome, chain[min_size:])
 
 
-@pytest.mark.parametrize("batch_size", [1, 3], ids=["alone", "batched"])
-def test_a_variable_without_splits_has_the_share_of_the_first_trees(batch_size):
-    """A row alone compared it by all trees, rows together by the first ones: they chose different variables."""
+def test_a_variable_without_splits_has_the_share_of_the_first_trees():
+    """It was once compared by all trees."""
     codes = [28, 1, 31, 31, 12, 27, 18, 16, 0, 29, 19, 23, 29]
     X = (np.array(codes)[:, None] >> np.arange(4, -1, -1) & 1).astype(float)
     y = np.array([0, 1, 1, 2, 1, 3, 0, 3, 1, 3, 2, 1, 3], dtype=float)
@@ -86,12 +83,52 @@ def test_a_variable_without_splits_has_the_share_of_the_first_trees(batch_size):
     oracle = Oracle(trees_of(forest), X, y, 1, voters="informed")
     projection = project(core_forest(oracle.trees, X, y), 5, voters="informed")
     rows, ranks = X[[11, 8, 6]], np.array([1, 1, 0])
-    options = {"pi": 0.9, "n_by_row": 1, "n_first_trees": 1, "batch_size": batch_size}
+    options = {"pi": 0.9, "n_by_row": 1, "n_first_trees": 1}
     result = search(projection, rows, ranks, ranks, **options)
     for i, x in enumerate(rows):
         outcome = (float(ranks[i]), float(ranks[i]))
         chain = oracle.chain(x, outcome, range(5), 1, 1)
         assert members(result["best_masks"][i, 0], 5) == oracle.best_of_chain(x, outcome, chain)
+
+
+@settings(max_examples=n_examples(100), deadline=None)
+@given(
+    drawn=fitted_forests(max_columns=4, max_rows=80),
+    pi=st.sampled_from([0.8, 0.95, 1.0]),
+    seed=st.integers(0, 99),
+    many=st.sampled_from([0, 1, 9]),
+)
+def test_sets_below_the_level_are_the_smallest_of_the_highest_step_that_is_reached(drawn, pi, seed, many):
+    X, y, task, forest = drawn
+    n, rng = X.shape[1], np.random.default_rng(seed)
+    oracle = Oracle(trees_of(forest), X, y, 2)
+    values = np.unique(y)
+    queries, ranks = X[rng.integers(len(X), size=3)], rng.integers(len(values), size=3)
+    options = {"pi": pi, "min_node_size": 2, "min_size": 0, "max_size": n, "minimal_only": True, "many": many}
+    at_level, below = _core.search(
+        projection=project(core_forest(oracle.trees, X, y), n),
+        rows=core_rows(queries, ranks, ranks),
+        options=_core.SearchOptions(max_sets=NO_LIMIT, n_by_row=0, least_sdp=np.zeros(0), step=0.05, **options),
+        n_threads=1,
+    )
+    for i, x in enumerate(queries):
+        kept = values[ranks[i]] if task == "classification" else (values[ranks[i]], values[ranks[i]])
+        sdps = {members(mask, n): float(oracle.sdp(x, members(mask, n), kept)) for mask in range(2**n)}
+        found = {members(mask, n) for mask, _ in below.masks[below.offset[i] : below.offset[i + 1]]}
+        level = below.level_below[i]
+        if at_level.offset[i] < at_level.offset[i + 1]:
+            size = len(members(at_level.best_masks[i, 0], n))
+            assert level == (pi - 0.05 if size > many else 0.0)
+        else:
+            assert level <= max(sdps.values()) + 1e-9
+            assert all(sdps[S] < level + 0.05 + 1e-9 for S in found)  # none reaches the next step
+            assert level == round(level * 20) / 20
+            assert level > 0 or max(sdps.values()) < 0.05 + 1e-9 or not found
+        enough = [S for S, sdp in sdps.items() if sdp >= level - 1e-9]
+        if level > 0:
+            assert found == {S for S in enough if len(S) == min(map(len, enough))}
+        else:
+            assert not found
 
 
 @pytest.fixture(scope="module")
@@ -165,9 +202,8 @@ def test_each_row_has_the_candidates_that_matter_there():
     assert len(splits.candidates_) == 2
 
 
-@pytest.mark.parametrize("batch_size", [1, 50], ids=["alone", "batched"])
 @pytest.mark.parametrize("n_first", [0, 2, 6, 7])
-def test_the_first_trees_choose_the_finalists_of_a_row(n_first, batch_size):
+def test_the_first_trees_choose_the_finalists_of_a_row(n_first):
     """Two trees split on the first columns, five on the last ones: the best variable may not be a finalist."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 8))
@@ -180,7 +216,7 @@ def test_the_first_trees_choose_the_finalists_of_a_row(n_first, batch_size):
     oracle = Oracle(trees, X, y, 10)
     projection = project(core_forest(trees, X, y), 8)
     options = {"pi": 1.0, "min_node_size": 10, "min_size": 2, "max_size": 2, "n_by_row": 2}
-    result = search(projection, X[:16], y[:16], y[:16], batch_size, **options, n_first_trees=n_first)
+    result = search(projection, X[:16], y[:16], y[:16], **options, n_first_trees=n_first)
     chosen = [oracle.chain(x, (k, k), range(8), 2, n_first)[-1] for x, k in zip(X[:16], y, strict=False)]
     assert [members(word, 8) for word in result["best_masks"][:, 0]] == chosen
     best = [oracle.chain(x, (k, k), range(8), 2)[-1] for x, k in zip(X[:16], y, strict=False)]

@@ -36,7 +36,7 @@ def make_forest(depth, **sizes):
     return X, y, core_forest(trees, X, y)
 
 
-def search(projection, queries, outcomes, n_threads=1, needs_best=True, **options):
+def search(projection, queries, outcomes, n_threads=1, **options):
     defaults = {"pi": 0.8, "min_node_size": MIN_NODE_SIZE, "min_size": 0, "max_size": 9, "minimal_only": False}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
     return arrays_of(
@@ -45,8 +45,7 @@ def search(projection, queries, outcomes, n_threads=1, needs_best=True, **option
             rows=core_rows(queries, outcomes, outcomes),
             options=_core.SearchOptions(**defaults | options),
             n_threads=n_threads,
-            needs_best=needs_best,
-        )
+        )[0]
     )
 
 
@@ -98,7 +97,7 @@ def test_many_rows_have_the_answers_that_each_has_alone(kernels, depth, groups, 
         alone = search(projection, queries[i : i + 1], outcomes[i : i + 1], n_by_row=n_by_row)
         for name in ("masks", "sdps"):
             np.testing.assert_array_equal(together[name][offset[i] : offset[i + 1]], alone[name], err_msg=name)
-        for name in ("best_masks", "best_sdps", "best_squares"):
+        for name in ("best_masks", "best_sdps"):
             np.testing.assert_array_equal(together[name][i : i + 1], alone[name], err_msg=name)
 
 
@@ -111,7 +110,7 @@ def test_without_the_best_set_only_rows_that_have_none_differ(kernels):
     has_set = np.diff(whole["offset"]) > 0
     assert has_set.any()
     assert not has_set.all()
-    for name in ("best_masks", "best_sdps", "best_squares"):
+    for name in ("best_masks", "best_sdps"):
         np.testing.assert_array_equal(whole[name][has_set], part[name][has_set])
     assert not part["best_masks"][~has_set].any()
     assert not part["best_sdps"][~has_set].any()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from forged_files import forge
+from forged_files import count_draws, forge
 
 from suffice._io.explainer_file import training_rows
 from suffice._io.files import read_table
@@ -50,6 +50,7 @@ def many_draws(n: int) -> bytes:
     """A saved explainer that claims to have drawn many rows for its trees."""
 
     def claim(header: dict, arrays: dict) -> None:
+        count_draws(arrays)
         arrays["n_drawn"] = arrays["n_drawn"].astype("<u4")
         arrays["n_drawn"][0, 0] = n
 
@@ -62,6 +63,7 @@ def long_categories(n: int) -> bytes:
     def lengthen(header: dict, arrays: dict) -> None:
         [column] = [one for one in header["columns"] if one["name"] == "weather"]
         column["labels"] = [[letter * n] for letter in "abc"]
+        count_draws(arrays)
         for name in ("X", "y_rank", "out_of_bag"):
             arrays[name] = np.concatenate([arrays[name]] * 100)
         arrays["n_drawn"] = np.tile(arrays["n_drawn"], 100)

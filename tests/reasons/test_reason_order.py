@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from oracle import Oracle, trees_of
 from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
 
+from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
+from suffice.explaining.best_set import bound_best
 from suffice.explaining.search import find_sufficient_sets
 from suffice.reasons.order import losses_of_sets, rank_by_loss
 
@@ -53,7 +56,9 @@ def test_the_set_its_losses_and_their_order_equal_the_oracle(explainer):
         assert (
             sets.best_sdps[i] == sets.sdps[sets.offset[i]] == pytest.approx(float(oracle.sdp(matrix[i], best, outcome)))
         )
-        assert sets.best_squares[i] == pytest.approx(float(oracle.squared_weights(matrix[i], best)))
+        squares = np.array([float(oracle.squared_weights(matrix[i], best))])
+        bound = lower_bounds(sets.best_sdps[[i]], squares, SHOWN_CONFIDENCE)
+        assert bound_best(state, matrix, sets, np.array([i])) == pytest.approx(bound)
         expected = oracle.reason_order(matrix[i], outcome, best, of_row, NAMES)
         named = {NAMES[v]: loss for v, loss in losses[i].items()}
         shares = {NAMES[v]: sum(v in S for S in of_row) / n_sets for v in losses[i]}

@@ -8,9 +8,8 @@ Calls release the GIL, stop at Ctrl-C, and return the same bits for any number o
 from suffice._core._native import (
     ChangeArrays,
     ChangeOptions,
-    ChangeSpace,
     Forest,
-    FoundChanges,
+    KnownRows,
     OtherTableError,
     Projection,
     Rows,
@@ -42,9 +41,8 @@ from suffice._core._native import (
 __all__ = [
     "ChangeArrays",
     "ChangeOptions",
-    "ChangeSpace",
     "Forest",
-    "FoundChanges",
+    "KnownRows",
     "OtherTableError",
     "Projection",
     "Rows",

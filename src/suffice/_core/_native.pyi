@@ -1,7 +1,6 @@
 """Types of the compiled core."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,34 +50,17 @@ class Projection:
 class Rows:
     def __init__(self, *, X: Matrix, lo: Ranks, hi: Ranks) -> None: ...
 
-def sdp(
-    *, projection: Projection, rows: Rows, sets: Sets, min_node_size: int, n_threads: int, progress: Progress = None
-) -> Floats: ...
+class KnownRows:
+    def __init__(
+        self, *, forest: Forest, projection: Projection | None, X: Matrix, sets: Sets | None, min_node_size: int
+    ) -> None: ...
+
+def sdp(*, projection: Projection, rows: Rows, sets: Sets, min_node_size: int, n_threads: int) -> Floats: ...
 def squared_weights(*, projection: Projection, X: Matrix, sets: Sets, min_node_size: int, n_threads: int) -> Floats: ...
 def leaf_sdp(*, forest: Forest, rows: Rows, n_threads: int) -> Floats: ...
-def mean(
-    *, forest: Forest, projection: Projection | None, X: Matrix, sets: Sets | None, min_node_size: int, n_threads: int
-) -> Floats: ...
-def cumulative_shares(
-    *,
-    forest: Forest,
-    projection: Projection | None,
-    X: Matrix,
-    sets: Sets | None,
-    min_node_size: int,
-    n_threads: int,
-    end: Ranks,
-) -> Floats: ...
-def quantiles(
-    *,
-    forest: Forest,
-    projection: Projection | None,
-    X: Matrix,
-    sets: Sets | None,
-    min_node_size: int,
-    n_threads: int,
-    levels: Floats,
-) -> Floats: ...
+def mean(*, rows: KnownRows, n_threads: int) -> Floats: ...
+def cumulative_shares(*, rows: KnownRows, end: Ranks, n_threads: int) -> Floats: ...
+def quantiles(*, rows: KnownRows, levels: Floats, n_threads: int) -> Floats: ...
 
 class SearchOptions:
     def __init__(
@@ -92,7 +74,12 @@ class SearchOptions:
         max_sets: int,
         n_by_row: int,
         n_by_paths: int = ...,
+        n_first_trees: int = ...,
+        needs_best: bool = ...,
+        step: float = ...,
+        many: int = ...,
         least_sdp: Floats,
+        least_below: Sequence[tuple[float, Floats]] = ...,
     ) -> None: ...
     @property
     def pi(self) -> float: ...
@@ -121,9 +108,9 @@ class SearchArrays:
     @property
     def best_sdps(self) -> Floats: ...
     @property
-    def best_squares(self) -> Floats: ...
-    @property
     def is_complete(self) -> NDArray[np.bool_]: ...
+    @property
+    def level_below(self) -> Floats: ...
 
 def search(
     *,
@@ -132,10 +119,7 @@ def search(
     options: SearchOptions,
     n_threads: int,
     progress: Progress = None,
-    needs_best: bool = True,
-    batch_size: int = 0,
-    n_first_trees: int = 0,
-) -> SearchArrays: ...
+) -> tuple[SearchArrays, SearchArrays]: ...
 
 class SetCells:
     def __init__(
@@ -202,25 +186,18 @@ class ChangeOptions:
     def __init__(
         self,
         *,
+        variable_of: Sequence[int],
+        allowed: Sequence[tuple[int, Sequence[float]]],
         pi: float,
         min_plausibility: float,
-        check: Literal["mean", "everywhere", "votes"],
+        everywhere: bool,
+        votes: bool,
         minimal_only: bool,
         min_size: int,
         max_size: int,
         n_changes: int,
         max_sets: int,
         max_nodes: int,
-    ) -> None: ...
-
-class ChangeSpace:
-    def __init__(
-        self,
-        *,
-        forest: Forest,
-        variable_of: NDArray[np.int32],
-        n_variables: int,
-        allowed: list[tuple[int, list[float]]],
         n_candidates: int,
         min_node_size: int,
     ) -> None: ...
@@ -241,6 +218,10 @@ class ChangeArrays:
     @property
     def probability(self) -> Floats: ...
     @property
+    def is_miss(self) -> NDArray[np.bool_]: ...
+    @property
+    def is_too_rare(self) -> NDArray[np.bool_]: ...
+    @property
     def low(self) -> Matrix: ...
     @property
     def high(self) -> Matrix: ...
@@ -254,27 +235,19 @@ class ChangeArrays:
     def rows(self) -> NDArray[np.int64]: ...
     @property
     def weights(self) -> Floats: ...
-
-class FoundChanges:
-    @property
-    def changes(self) -> ChangeArrays: ...
-    @property
-    def misses(self) -> ChangeArrays: ...
-    @property
-    def is_too_rare(self) -> NDArray[np.bool_]: ...
     @property
     def is_complete(self) -> NDArray[np.bool_]: ...
 
 def find_changes(
     *,
-    space: ChangeSpace,
+    forest: Forest,
+    options: ChangeOptions,
     regions: ValueBoxes,
     limits: ValueBoxes,
     wanted: Flags,
     target: NDArray[np.int32],
-    options: ChangeOptions,
     n_threads: int,
     progress: Progress = None,
-) -> FoundChanges: ...
+) -> ChangeArrays: ...
 def kernel_names() -> list[str]: ...
 def use_kernels(*, name: str) -> None: ...

@@ -26,6 +26,7 @@
 #include "forest_column.hpp"
 #include "parallel.hpp"
 #include "projection.hpp"
+#include "row_view.hpp"
 #include "rows.hpp"
 
 namespace nb = nanobind;
@@ -207,12 +208,30 @@ class PyProjection {
         projection_ = project(forest.get(), span_of(variable_of), n_variables, all_vote);
     }
     const Projection& get() const { return projection_; }
-    Spare& spare() const { return spare_; }  // of searches
+    Spare& spare() const { return spare_; }  // a RowView
 
   private:
     Projection projection_;
     mutable Spare spare_;
 };
+
+// for_each_row (parallel.hpp) with workers made by make_worker(view).
+template <class Set, class MakeWorker>
+void for_each_view(const PyProjection& projection, std::size_t min_node_size, std::size_t n_rows, std::size_t n_threads,
+                   StopFlag& stop, const std::function<void(std::size_t)>& watch, const MakeWorker& make_worker) {
+    constexpr std::size_t kRowsTogether = 8;  // are given to a thread at a time; not tuned
+    // If one thread is enough, the view of the call before will do: it may be of the same row.
+    const bool is_one = n_threads == 1 || n_rows <= kRowsTogether;
+    const auto make_view = [&] { return std::make_shared<RowView<Set>>(projection.get(), min_node_size); };
+    auto spare = is_one ? std::static_pointer_cast<RowView<Set>>(projection.spare().take()) : nullptr;
+    if (is_one && (!spare || spare->min_node_size() != min_node_size)) spare = make_view();
+    const auto make_with_view = [&] {
+        const auto view = is_one ? spare : make_view();
+        return [view, worker = make_worker(*view)](std::size_t i) { worker(i); };
+    };
+    for_each_row(n_rows, is_one ? 1 : n_threads, stop, make_with_view, watch, kRowsTogether);
+    if (is_one) projection.spare().put(spare);
+}
 
 // Rows and the outcome of each, with the arrays that they refer to.
 class PyRows {

@@ -4,15 +4,19 @@
 //    split leaves the path of x. Turned around, every variable has a set of departed splits. The splits visited for S
 //    are those on S that have departed on no variable of S, so no set needs a walk of its own: a few words per variable
 //    give them all.
-// 2. A variable of S has no effect if no split on it is visited. The other variables of S are the effective set; S and
-//    its effective set have the same cell, which is computed once (on the switch model for one set in six).
-// 3. The visited splits are applied one by one, to one bit per row.
+// 2. The visited splits are applied one by one, as in the definition, to one bit per row. After a split, those on its
+//    column that leave at least the same values remove nothing more and are passed over.
+// 3. Many sets walk together. They share their steps until they come to a split on a variable that some of them have
+//    and others do not; there they part. Sets that never part have the same cell, which is found once.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
@@ -36,6 +40,8 @@ class Departures {
             find_as<std::uint64_t>(tree, n_variables, x, scratch.masks, scratch);
         else
             find_as<WideSet>(tree, n_variables, x, scratch.wide_masks, scratch);
+        is_missing_.resize(tree.columns.size());
+        for (std::size_t c = 0; c < tree.columns.size(); ++c) is_missing_[c] = std::isnan(scratch.values[c]);
         const std::size_t n = tree.n_words, n_bytes = 64 * n;
         departed_.resize(n * n_variables);
         goes_left_.resize(n);
@@ -45,8 +51,11 @@ class Departures {
         kernels().bit_plane(scratch.planes.data() + n_bytes * n_mask_bytes(n_variables), n, 0, goes_left_.data());
     }
 
-    SplitSets sets(const CodedTree& tree) const { return {departed_.data(), tree.own.data(), tree.n_words}; }
-    const std::uint64_t* goes_left() const { return goes_left_.data(); }
+    const std::uint64_t* departed(std::size_t variable, std::size_t n_words) const {
+        return departed_.data() + n_words * variable;
+    }
+    bool is_missing(std::size_t column) const { return is_missing_[column]; }  // in x; a column of the tree
+    bool goes_left(std::size_t i) const { return goes_left_[i / 64] >> i % 64 & 1; }
 
   private:
     static std::size_t n_mask_bytes(std::size_t n_variables) { return (n_variables + 7) / 8; }
@@ -77,6 +86,7 @@ class Departures {
 
     std::vector<std::uint64_t> departed_;  // by variable: a set of splits
     std::vector<std::uint64_t> goes_left_;
+    std::vector<std::uint8_t> is_missing_;
 };
 
 // The variables of a set, ascending.
@@ -106,86 +116,154 @@ class Members {
     std::uint8_t variable_[8 * sizeof(Set)];
 };
 
-// Calls visit(position) for each row of a set, in the order of the tree's rows.
-template <class Visit>
-void for_each_position(const RowSet& rows, const Visit& visit) {
-    for (std::size_t b = 0; b < rows.n_blocks; ++b)
-        for (std::uint64_t bits = rows.mask[b]; bits; bits &= bits - 1)
-            visit(kBlock * b + static_cast<std::size_t>(std::countr_zero(bits)));
-}
+// Some rows of a tree, and how many they and those with the outcome are.
+struct Cell {
+    const std::uint64_t* rows;  // by block; valid until the next cell is found
+    std::size_t n_blocks;
+    std::size_t n_rows;
+    std::size_t n_kept;
 
-// Finds cells one after the other, and reuses its memory.
+    double share() const { return static_cast<double>(n_kept) / static_cast<double>(n_rows); }
+    // Calls visit(position) for each row, in the order of the tree's rows.
+    template <class Visit>
+    void for_each_position(const Visit& visit) const {
+        for (std::size_t b = 0; b < n_blocks; ++b)
+            for (std::uint64_t bits = rows[b]; bits; bits &= bits - 1)
+                visit(kBlock * b + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+};
+
+// A set of variables on its way through a tree, and a number by which the caller knows it.
+template <class Set>
+struct WalkingSet {
+    Set variables;
+    std::uint32_t number;
+};
+
+// Finds the cells of sets of one row in one tree. Reuses its memory.
+template <class Set>
 class CellFinder {
   public:
-    struct Cell {
-        RowSet rows;  // valid until the next call
-        std::size_t n_rows;
-        bool is_new = true;  // false if it is the cell that was found before
-    };
-
     explicit CellFinder(std::size_t min_node_size) : min_node_size_(min_node_size) {}
+    std::size_t min_node_size() const { return min_node_size_; }
 
-    // Finds the splits that are visited for the variables, and writes in is_effective[j] whether one is on members[j].
-    void visit(const CodedTree& tree, const Departures& departures, const std::uint8_t* members, std::size_t n_members,
-               std::uint8_t* is_effective) {
-        grow(visited_, tree.n_words);
-        kernels().visit(departures.sets(tree), members, n_members, visited_.data(), is_effective);
-    }
-
-    // The cell of the set that was visited last. `row` is a number that changes with the row: a cell starts from the
-    // one before if that was of the same tree and row. The visited splits are applied one by one, as in the definition,
-    // from the first one on that the walk before did not have.
-    Cell find(const CodedTree& tree, const Departures& departures, std::uint64_t row) {
-        const std::size_t blocks = n_blocks(tree.n_rows), n_words = padded(blocks);
-        const bool starts = walked_tree_ != &tree || walked_row_ != row;
-        if (starts) start_trail(tree, row, n_words);
-        const Walk walk{tree.left_rows.data(), n_words,        visited_.data(),  departures.goes_left(),
-                        tree.n_words,          min_node_size_, tree.codes.data()};
-        const bool is_new = kernels().walk(walk, trail_);
-        return {{trail_.rows + n_words * trail_.level, blocks}, trail_.n_rows[trail_.level], is_new || starts};
+    // Calls act(set, cell) for each set. Bit i of a set stands for variable_of[i] of the projection; bit_of is its
+    // inverse. `has_outcome` has one bit for each row of the tree. The sets change their order.
+    template <class Do>
+    void find(const CodedTree& tree, const Departures& departures, const std::uint64_t* has_outcome,
+              std::span<const std::uint8_t> variable_of, std::span<const std::uint8_t> bit_of,
+              std::span<WalkingSet<Set>> sets, const Do& act) {
+        tree_ = &tree;
+        departures_ = &departures;
+        has_outcome_ = has_outcome;
+        bit_of_ = bit_of;
+        Set any = 0, all = sets[0].variables;
+        for (const WalkingSet<Set>& set : sets) {
+            any |= set.variables;
+            all &= set.variables;
+        }
+        if (rows_.size() < tree.n_row_words) rows_.resize(tree.n_row_words);
+        set_first_bits(tree.n_rows, rows_.data(), tree.n_row_words);
+        counts_.assign(1, kernels().meet({rows_.data(), nullptr, nullptr, has_outcome, tree.n_row_words, nullptr}));
+        open_.assign(tree.n_words, 0);
+        for (const std::uint8_t i : Members<Set>(any))
+            for (std::size_t w = 0; w < tree.n_words; ++w) open_[w] |= tree.own[tree.n_words * variable_of[i] + w];
+        for (const std::uint8_t i : Members<Set>(all)) close(departed(variable_of[i]), 0, 0);
+        walk(sets, {all, 0, 0, 0}, act);
     }
 
   private:
-    // A trail that has visited nothing.
-    void start_trail(const CodedTree& tree, std::uint64_t row, std::size_t n_words) {
-        walked_tree_ = &tree;
-        walked_row_ = row;
-        // Each level but the first has fewer rows than the one before; one more is tried.
-        const std::size_t n_levels = std::min(tree.nodes.size(), tree.n_rows) + 2;
-        grow(trail_visited_, tree.n_words);
-        grow(trail_rows_, n_words * n_levels);
-        grow(trail_counts_, n_levels);
-        grow(trail_steps_, tree.nodes.size() + 1);
-        grow(trail_box_, tree.columns.size());
-        std::fill_n(trail_visited_.data(), tree.n_words, std::uint64_t{0});
-        set_first_bits(tree.n_rows, trail_rows_.data(), n_words);
-        trail_counts_[0] = static_cast<std::uint32_t>(tree.n_rows);
-        std::fill_n(trail_box_.data(), tree.columns.size(), CodeInterval{0, ~std::uint32_t{0}, true});
-        trail_ = {trail_visited_.data(),
-                  trail_rows_.data(),
-                  trail_counts_.data(),
-                  trail_steps_.data(),
-                  trail_box_.data(),
-                  0,
-                  0,
-                  kNoStop};
+    // Where some sets are together: the variables that all of them have for sure, the next split, how many rows sets
+    // lie below in rows_, and which part of open_ is theirs.
+    struct State {
+        Set inside;
+        std::size_t next;
+        std::size_t level;
+        std::size_t part;
+    };
+
+    const std::uint64_t* departed(std::size_t variable) const {
+        return departures_->departed(variable, tree_->n_words);
     }
 
-    template <class T>
-    static void grow(std::vector<T>& values, std::size_t n) {
-        if (values.size() < n) values.resize(n);
+    // Takes splits out of those that are still to be visited.
+    void close(const std::uint64_t* splits, std::size_t part, std::size_t first_word) {
+        std::uint64_t* const open = open_.data() + tree_->n_words * part;
+        for (std::size_t w = first_word; w < tree_->n_words; ++w) open[w] &= ~splits[w];
+    }
+
+    // The first open split from `next` on; the number of all bits if there is none.
+    std::size_t next_open(const State& state) const {
+        const std::uint64_t* const open = open_.data() + tree_->n_words * state.part;
+        std::size_t w = state.next / 64;
+        if (w >= tree_->n_words) return 64 * tree_->n_words;
+        std::uint64_t bits = open[w] & ~std::uint64_t{0} << state.next % 64;
+        while (bits == 0 && ++w < tree_->n_words) bits = open[w];
+        return 64 * w + (bits ? static_cast<std::size_t>(std::countr_zero(bits)) : 0);
+    }
+
+    // Walks on with sets that are together. Calls itself once for each variable at which they part, at most.
+    template <class Do>
+    void walk(std::span<WalkingSet<Set>> sets, State state, const Do& act) {
+        for (; (state.next = next_open(state)) < 64 * tree_->n_words; ++state.next) {
+            const CodedNode& node = tree_->nodes[state.next];
+            const Set bit = Set{1} << bit_of_[node.variable];
+            if (!(state.inside & bit)) {
+                const auto has_it = [&](const WalkingSet<Set>& set) { return (set.variables & bit) != 0; };
+                const auto without = std::partition(sets.begin(), sets.end(), has_it);
+                const auto n_with = static_cast<std::size_t>(without - sets.begin());
+                if (n_with < sets.size()) {
+                    const std::uint64_t* const own = tree_->own.data() + tree_->n_words * node.variable;
+                    if (n_with == 0) {
+                        close(own, state.part, state.next / 64);
+                        continue;
+                    }
+                    const std::size_t part = state.part + 1, n_words = tree_->n_words;
+                    if (open_.size() < n_words * (part + 1)) open_.resize(n_words * (part + 1));
+                    std::copy_n(open_.data() + n_words * state.part, n_words, open_.data() + n_words * part);
+                    close(own, part, state.next / 64);
+                    walk(sets.subspan(n_with), {state.inside, state.next, state.level, part}, act);
+                    sets = sets.first(n_with);
+                }
+                state.inside |= bit;
+                close(departed(node.variable), state.part, state.next / 64);
+            }
+            if (!take(state)) break;
+        }
+        const Cell cell{rows_.data() + tree_->n_row_words * state.level, n_blocks(tree_->n_rows),
+                        counts_[state.level].n_rows, counts_[state.level].n_counted};
+        for (const WalkingSet<Set>& set : sets) act(set, cell);
+    }
+
+    // Applies the next split. Returns false if it would leave too few rows.
+    bool take(State& state) {
+        const CodedNode& node = tree_->nodes[state.next];
+        const bool goes_left = departures_->goes_left(state.next);
+        const std::size_t n_words = tree_->n_row_words;
+        if (rows_.size() < n_words * (state.level + 2)) rows_.resize(2 * n_words * (state.level + 2));
+        counts_.resize(state.level + 2);
+        const std::uint64_t* const left_rows = tree_->left_rows.data() + n_words * state.next;
+        std::uint64_t* const rows = rows_.data() + n_words * state.level;
+        const MeetCounts counts =
+            kernels().meet({rows, goes_left ? left_rows : nullptr, goes_left ? nullptr : left_rows, has_outcome_,
+                            n_words, rows + n_words});
+        if (counts.n_rows < min_node_size_) return false;
+        if (counts.n_rows < counts_[state.level].n_rows) counts_[++state.level] = counts;
+        // Where values are missing, another split may still remove their rows.
+        if (!departures_->is_missing(node.column) &&
+            (goes_left != node.missing_left || !tree_->has_missing[node.column]))
+            close(tree_->looser_than(node, goes_left), state.part, state.next / 64);
+        return true;
     }
 
     std::size_t min_node_size_;
-    std::vector<std::uint64_t> visited_;  // a set of splits
-    // The last walk.
-    const CodedTree* walked_tree_ = nullptr;
-    std::uint64_t walked_row_ = 0;
-    Trail trail_{};
-    std::vector<std::uint64_t> trail_visited_, trail_rows_;
-    std::vector<std::uint32_t> trail_counts_;
-    std::vector<Trail::Step> trail_steps_;
-    std::vector<CodeInterval> trail_box_;
+    const CodedTree* tree_ = nullptr;
+    const Departures* departures_ = nullptr;
+    const std::uint64_t* has_outcome_ = nullptr;
+    std::span<const std::uint8_t> bit_of_;
+    std::vector<std::uint64_t> rows_;  // by level: the rows that are left; level 0 has all rows
+    std::vector<MeetCounts> counts_;   // by level
+    std::vector<std::uint64_t> open_;  // by part: the splits that are not ruled out
 };
 
 }  // namespace suffice

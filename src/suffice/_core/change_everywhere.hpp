@@ -2,37 +2,150 @@
 // best-first branch and bound: a box with something bad in it is replaced by its largest parts without that.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <queue>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "box.hpp"
-#include "change_axes.hpp"
 #include "free_set.hpp"
 #include "parallel.hpp"
 
 namespace suffice {
 
+// Proves that the forest gives the wanted outcome with a probability of at least pi at every point of a box.
+class ChangeProof {
+  public:
+    // `needed` is the sum of the shares that a point must reach.
+    ChangeProof(const LeafBoxes& leaves, double needed, const StopFlag& stop)
+        : leaves_(leaves), needed_(needed), stop_(stop), most_after_(leaves.begin.size(), 0.0) {
+        for (std::size_t t = leaves.n_trees(); t-- > 0;) {
+            double most = 0.0;
+            for (std::size_t leaf = leaves.begin[t]; leaf < leaves.begin[t + 1]; ++leaf)
+                most = std::max(most, leaves.share[leaf]);
+            most_after_[t] = most_after_[t + 1] + most;
+        }
+    }
+
+    // The sum of the shares at a single point; something less than `needed` if the sum is less. Without axes beyond
+    // those of the set, every tree has one leaf for the point. Otherwise the largest sum that it can have is bounded.
+    double sum_at(const CodeInterval* point, double needed) const {
+        if (!leaves_.rest.empty()) return bounds_in(with_rest(point)).most;
+        double sum = 0.0;
+        for (std::size_t t = 0; t < leaves_.n_trees(); ++t) {
+            // The margin is wider than the rounding errors of the sums.
+            if (sum + most_after_[t] < needed - kRounding) return sum;
+            for (std::size_t leaf = leaves_.begin[t]; leaf < leaves_.begin[t + 1]; ++leaf) {
+                if (!meet(point, leaves_[leaf], leaves_.n_axes)) continue;
+                sum += leaves_.share[leaf];
+                break;
+            }
+        }
+        return sum;
+    }
+
+    bool is_good_point(const CodeInterval* point) {
+        return leaves_.rest.empty() ? sum_at(point, needed_) >= needed_ : check(point) == Proof::kGood;
+    }
+
+    // `box` has one interval for each axis of the set.
+    Proof check(const CodeInterval* box) {
+        stack_.assign(1, with_rest(box));
+        while (!stack_.empty()) {
+            if (stop_ || ++n_regions_ > kMaxRegions) return Proof::kOutOfBudget;
+            const CodeBox region = std::move(stack_.back());
+            stack_.pop_back();
+            const Bounds bounds = bounds_in(region);
+            if (bounds.least >= needed_) continue;
+            if (bounds.most < needed_ || !cut(region, bounds.widest_tree)) {
+                bad_region_ = region;
+                return Proof::kBad;
+            }
+        }
+        return Proof::kGood;
+    }
+
+    // The region that the last call of `check` found bad: each of its points is bad for some row of the region. The
+    // axes beyond those of the set come last.
+    const CodeBox& bad_region() const { return bad_region_; }
+
+  private:
+    static constexpr std::size_t kMaxRegions = 500'000;  // to check in the proofs for one set; not tuned
+
+    struct Bounds {
+        double least = 0.0, most = 0.0;
+        std::size_t widest_tree = 0;  // the tree whose shares are farthest apart
+    };
+
+    // A box with all positions of the axes beyond those of the set.
+    CodeBox with_rest(const CodeInterval* box) const {
+        CodeBox whole(box, box + leaves_.n_axes);
+        whole.insert(whole.end(), leaves_.rest.begin(), leaves_.rest.end());
+        return whole;
+    }
+
+    Bounds bounds_in(const CodeBox& box) const {
+        Bounds bounds;
+        double widest = -1.0;
+        for (std::size_t t = 0; t < leaves_.n_trees(); ++t) {
+            double least = std::numeric_limits<double>::infinity(), most = 0.0;
+            for (std::size_t leaf = leaves_.begin[t]; leaf < leaves_.begin[t + 1]; ++leaf) {
+                if (!meet(box, leaves_[leaf])) continue;
+                least = std::min(least, leaves_.share[leaf]);
+                most = std::max(most, leaves_.share[leaf]);
+            }
+            least = std::min(least, most);  // no leaf meets the box only if limits exclude all of it
+            bounds.least += least;
+            bounds.most += most;
+            if (most - least > widest) widest = most - least, bounds.widest_tree = t;
+        }
+        return bounds;
+    }
+
+    // Cuts a region where a leaf of a tree ends in it, and puts the parts on the stack. Returns false if none does.
+    bool cut(const CodeBox& region, std::size_t tree) {
+        for (std::size_t leaf = leaves_.begin[tree]; leaf < leaves_.begin[tree + 1]; ++leaf) {
+            if (!meet(region, leaves_[leaf])) continue;
+            for (std::size_t c = 0; c < region.size(); ++c) {
+                const CodeInterval &whole = region[c], &side = leaves_[leaf][c];
+                if (hull(whole, side) == side) continue;
+                const auto [first, second] = whole.missing && whole.has_values()
+                                                 ? std::pair(kOnlyMissing, CodeInterval{whole.lo, whole.hi, false})
+                                                 : parts(whole, whole.lo < side.lo ? side.lo - 1 : side.hi, false);
+                for (const CodeInterval& part : {first, second}) {
+                    stack_.push_back(region);
+                    stack_.back()[c] = part;
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    const LeafBoxes& leaves_;
+    double needed_;
+    const StopFlag& stop_;
+    std::size_t n_regions_ = 0;
+    std::vector<double> most_after_;  // by tree: the largest shares of it and the trees after it, added up
+    std::vector<CodeBox> stack_;
+    CodeBox bad_region_;
+};
+
 class EverywhereSearch {
   public:
     // Divides the points into good and bad ones. No box may meet one of those that are `forbidden`.
-    EverywhereSearch(const FreeSet& free, const WeightedPoints& points, const CodeBoxes& forbidden,
-                     const ChangeOptions& options, const StopFlag& stop)
-        : proof_(free.leaves(), sum_to_reach(options.pi, free.leaves().n_trees()), options.max_regions, stop),
+    EverywhereSearch(const FreeSet& free, const CodeBoxes& forbidden, const ChangeOptions& options,
+                     const StopFlag& stop)
+        : proof_(free.leaves(), sum_to_reach(options.pi, free.leaves().n_trees()), stop),
           max_nodes_(options.max_nodes),
           stop_(stop),
           whole_(free.whole()),
+          start_(free.start()),
           good_(whole_.size()),
           bad_(whole_.size()) {
+        const WeightedPoints& points = free.points();
         for (std::size_t p = 0; p < points.size(); ++p) {
             if (proof_.is_good_point(points[p])) {
                 good_.append(points[p]);
-                weight_.push_back(points.weight(p));
+                weight_.push_back(points.wanted[p] + points.other[p]);
                 most_ += weight_.back();
             } else {
                 bad_.append(points[p]);
@@ -84,13 +197,13 @@ class EverywhereSearch {
 
     // Moves the ends of a box outwards as long as it stays good and meets nothing forbidden. Ends towards the row come
     // first, so that the change is as small as possible.
-    void grow(CodeBox& box, const CodeBox& start) {
+    void grow(CodeBox& box) {
         for (const bool towards_start : {true, false})
             for (std::size_t c = 0; c < box.size(); ++c) {
                 if (!box[c].has_values() || !whole_[c].has_values()) continue;
                 for (const bool upwards : {false, true}) {
                     const bool is_towards =
-                        start[c].has_values() && (upwards ? start[c].lo > box[c].hi : start[c].hi < box[c].lo);
+                        start_[c].has_values() && (upwards ? start_[c].lo > box[c].hi : start_[c].hi < box[c].lo);
                     if (is_towards == towards_start) grow_side(box, c, upwards);
                 }
             }
@@ -157,8 +270,7 @@ class EverywhereSearch {
             if (value <= least) return {};
             const Proof proof = prove(box);
             if (proof == Proof::kGood) return {true, box, value, value};
-            if (proof == Proof::kOutOfBudget) return {};
-            if (cuts_.empty()) return {};
+            if (proof == Proof::kOutOfBudget || cuts_.empty()) return {};
             const Cut& best = *std::max_element(cuts_.begin(), cuts_.end());
             box[best.column] = best.side;
         }
@@ -166,25 +278,23 @@ class EverywhereSearch {
 
     bool is_good(const CodeBox& box) { return !bad_.any_meets(box) && proof_.check(box.data()) == Proof::kGood; }
 
+    // To the last position if the whole side is good, or else step by step.
     void grow_side(CodeBox& box, std::size_t c, bool upwards) {
         std::uint32_t& end = upwards ? box[c].hi : box[c].lo;
-        const std::uint32_t last = upwards ? whole_[c].hi : whole_[c].lo, before = end;
-        if (end == last) return;
-        end = last;
-        if (is_good(box)) return;
-        end = before;
-        while (end != last) {
+        const std::uint32_t last = upwards ? whole_[c].hi : whole_[c].lo;
+        std::uint32_t good = std::exchange(end, last);
+        if (good == last || is_good(box)) return;
+        for (end = good; end != last; good = end) {
             upwards ? ++end : --end;
-            if (is_good(box)) continue;
-            upwards ? --end : ++end;
-            return;
+            if (!is_good(box)) break;
         }
+        end = good;
     }
 
     ChangeProof proof_;
     std::size_t max_nodes_;
     const StopFlag& stop_;
-    CodeBox whole_;
+    const CodeBox &whole_, &start_;
     CodeBoxes good_, bad_;        // points; bad_ also has bad regions and what is forbidden
     std::vector<double> weight_;  // by good point
     double most_ = 0.0;           // the sum of these

@@ -2,38 +2,27 @@
 // Exact, by best-first branch and bound over the ranges in which the ends of the box lie.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <queue>
-#include <utility>
-#include <vector>
 
-#include "box.hpp"
-#include "change_axes.hpp"
 #include "free_set.hpp"
 #include "parallel.hpp"
-#include "thresholds.hpp"
 
 namespace suffice {
 
 class MeanSearch {
   public:
-    MeanSearch(const FreeSet& free, const WeightedPoints& points, const CodeBoxes& forbidden,
-               const ChangeOptions& options, const StopFlag& stop)
+    MeanSearch(const FreeSet& free, const CodeBoxes& forbidden, const ChangeOptions& options, const StopFlag& stop)
         : pi_(options.pi - kRounding),
           max_nodes_(options.max_nodes),
           stop_(stop),
           whole_(free.whole()),
-          points_(points),
+          start_(free.start()),
+          points_(free.points()),
           forbidden_(forbidden) {}
 
     // A bound of the weight of any box.
-    double most() const {
-        double wanted = 0.0, other = 0.0;
-        for (std::size_t p = 0; p < points_.size(); ++p) wanted += points_.wanted[p], other += points_.other[p];
-        return bound_of(wanted, other);
-    }
+    double most() const { return bound_of(weigh(whole_)); }
 
     // The best box of more than `least` that meets none of the forbidden ones.
     FoundChange run(double least) {
@@ -45,22 +34,17 @@ class MeanSearch {
             part.order = n_made++;
             queue.push(std::move(part));
         };
-        for_each_part_without(whole_, forbidden_, [&](const CodeBox& box) { for_each_start(box, push); });
+        for_each_allowed_part([&](const CodeBox& box) { for_each_start(box, push); });
         while (!queue.empty() && queue.top().value > found.value + kTie) {
             if (n_nodes++ >= max_nodes_ || stop_) break;
             const Part part = queue.top();
             queue.pop();
-            if (part.is_good) {  // the whole of it is a box of the value of the bound
-                found.exists = true;
-                found.box = outer(part);
-                found.value = part.value;
-                continue;
-            }
-            const auto [axis, is_low] = widest(part);
-            if (axis == part.ends.size()) continue;
-            for (Part& half : halves(part, axis, is_low)) push(std::move(half));
+            if (part.is_good)  // the whole of it is a box of the value of the bound
+                found = {true, part.box, part.value, 0.0};
+            else
+                halve(part, push);
         }
-        if (!queue.empty() && !found.exists) found = dive(outer(queue.top()), least);
+        if (!queue.empty() && !found.exists) found = dive(queue.top().box, least);
         found.bound = queue.empty() ? found.value : std::max(found.value, queue.top().value);
         if (found.exists) found.box = hull_of_points(found.box);
         return found;
@@ -68,21 +52,20 @@ class MeanSearch {
 
     // Moves each end to the middle between the rows in the box and the next row or the start beyond; an end with
     // nothing beyond is left open.
-    void grow(CodeBox& box, const CodeBox& start) const {
+    void grow(CodeBox& box) const {
         CodeBox wider = box;
         for (std::size_t c = 0; c < box.size(); ++c) {
             if (!box[c].has_values()) continue;
-            std::int64_t below = -1, above = static_cast<std::int64_t>(whole_[c].hi) + 1;
-            bool has_below = false, has_above = false;
+            std::optional<std::uint32_t> below, above;
             const auto note = [&](const CodeInterval& at) {
                 if (!at.has_values()) return;
-                if (at.hi < box[c].lo) below = std::max<std::int64_t>(below, at.hi), has_below = true;
-                if (at.lo > box[c].hi) above = std::min<std::int64_t>(above, at.lo), has_above = true;
+                if (at.hi < box[c].lo) below = std::max(below.value_or(0), at.hi);
+                if (at.lo > box[c].hi) above = std::min(above.value_or(at.lo), at.lo);
             };
-            note(start[c]);
+            note(start_[c]);
             for (std::size_t p = 0; p < points_.size(); ++p) note(points_[p][c]);
-            wider[c].lo = has_below ? static_cast<std::uint32_t>((below + 1 + box[c].lo) / 2) : whole_[c].lo;
-            wider[c].hi = has_above ? static_cast<std::uint32_t>((above - 1 + box[c].hi + 1) / 2) : whole_[c].hi;
+            wider[c].lo = below ? (*below + 1 + box[c].lo) / 2 : whole_[c].lo;
+            wider[c].hi = above ? (*above + box[c].hi) / 2 : whole_[c].hi;
         }
         if (!forbidden_.any_meets(wider)) box = std::move(wider);
     }
@@ -91,17 +74,45 @@ class MeanSearch {
     // Values of equal boxes differ by rounding errors, which stay below 1e-13 for weights that sum up to 1. Not tuned.
     static constexpr double kTie = 1e-12;
 
-    struct Ends {
-        std::uint32_t lo_first, lo_last, hi_first, hi_last;  // where the ends may lie
-        bool has_values, missing;
+    // Where the ends may lie: from those of `box` to those of `core`, which may have passed each other.
+    struct Part : Branch {
+        bool is_good = false;  // so is `box`
     };
-    struct Part : Queued {  // its value is an upper bound
-        std::vector<Ends> ends;
-        bool is_good = false;
+    struct Weights {
+        double wanted = 0.0, other = 0.0;
     };
 
-    double bound_of(double wanted, double other) const {
-        return wanted + (pi_ > 0.0 ? std::min(other, wanted * (1.0 - pi_) / pi_) : other);
+    Weights weigh(const CodeBox& box) const {
+        Weights sum;
+        for (std::size_t p = 0; p < points_.size(); ++p)
+            if (meet(box, points_[p])) sum.wanted += points_.wanted[p], sum.other += points_.other[p];
+        return sum;
+    }
+
+    double bound_of(const Weights& in) const {
+        return in.wanted + (pi_ > 0.0 ? std::min(in.other, in.wanted * (1.0 - pi_) / pi_) : in.other);
+    }
+    bool reaches_pi(const Weights& in) const { return in.wanted >= pi_ * (in.wanted + in.other); }
+
+    // The parts of `whole_` without what is forbidden: each is as large as possible, and they may overlap.
+    template <class Do>
+    void for_each_allowed_part(const Do& act) const {
+        std::vector<std::pair<CodeBox, std::size_t>> stack{{whole_, 0}};
+        while (!stack.empty()) {
+            auto [box, i] = std::move(stack.back());
+            stack.pop_back();
+            while (i < forbidden_.size() && !meet(box, forbidden_[i])) ++i;
+            if (i == forbidden_.size()) {
+                act(box);
+                continue;
+            }
+            for (std::size_t c = 0; c < box.size(); ++c)
+                for_each_cut(box[c], forbidden_[i][c], kNothing, [&](const CodeInterval& side) {
+                    if (side.is_empty()) return;
+                    stack.emplace_back(box, i + 1);
+                    stack.back().first[c] = side;
+                });
+        }
     }
 
     // With and without missing values, in every axis that may have them.
@@ -109,112 +120,89 @@ class MeanSearch {
     static void for_each_start(const CodeBox& box, const Push& push) {
         std::vector<Part> parts(1);
         for (const CodeInterval& side : box) {
+            std::vector<CodeInterval> starts{side};
+            if (side.missing && side.has_values()) starts = {{side.lo, side.hi, false}, kOnlyMissing, side};
             std::vector<Part> longer;
-            const auto add = [&](const Part& part, bool has_values, bool missing) {
-                longer.push_back(part);
-                longer.back().ends.push_back({side.lo, side.hi, side.lo, side.hi, has_values, missing});
-            };
-            for (const Part& part : parts) {
-                if (side.has_values()) add(part, true, false);
-                if (side.missing) add(part, false, true);
-                if (side.has_values() && side.missing) add(part, true, true);
-            }
+            for (const Part& part : parts)
+                for (const CodeInterval& start : starts) {
+                    longer.push_back(part);
+                    longer.back().box.push_back(start);
+                    longer.back().core.push_back(start.has_values() ? CodeInterval{start.hi, start.lo, start.missing}
+                                                                    : start);
+                }
             parts = std::move(longer);
         }
         for (Part& part : parts) push(std::move(part));
     }
 
-    static CodeBox outer(const Part& part) {
-        CodeBox box;
-        for (const Ends& e : part.ends)
-            box.push_back(e.has_values ? CodeInterval{e.lo_first, e.hi_last, e.missing}
-                                       : CodeInterval{1, 0, e.missing});
-        return box;
-    }
-
     // Computes the bound of a part. Returns false if it has no box.
     bool measure(Part& part) const {
-        double wanted = 0.0, other = 0.0, other_inside = 0.0;
+        Weights in_box;
+        double other_in_core = 0.0;
         for (std::size_t p = 0; p < points_.size(); ++p) {
-            bool is_outside = false, is_inside = true;
-            for (std::size_t c = 0; c < part.ends.size(); ++c) {
-                const Ends& e = part.ends[c];
-                const CodeInterval& at = points_[p][c];
-                if (at.missing) {
-                    is_outside |= !e.missing;
-                } else {
-                    is_outside |= !e.has_values || at.lo < e.lo_first || at.lo > e.hi_last;
-                    is_inside &= at.lo >= e.lo_last && at.lo <= e.hi_first;
-                }
-            }
-            if (is_outside) continue;
-            wanted += points_.wanted[p];
-            other += points_.other[p];
-            if (is_inside) other_inside += points_.other[p];
+            if (!meet(part.box, points_[p])) continue;
+            in_box.wanted += points_.wanted[p];
+            in_box.other += points_.other[p];
+            if (meet(part.core, points_[p])) other_in_core += points_.other[p];
         }
-        if (!(wanted > 0.0) || other_inside * pi_ > wanted * (1.0 - pi_) + kTie) return false;
-        part.value = bound_of(wanted, other);
-        part.is_good = wanted >= pi_ * (wanted + other);
-        if (part.is_good) part.value = wanted + other;
+        if (!(in_box.wanted > 0.0) || other_in_core * pi_ > in_box.wanted * (1.0 - pi_) + kTie) return false;
+        part.is_good = reaches_pi(in_box);
+        part.value = part.is_good ? in_box.wanted + in_box.other : bound_of(in_box);
         return true;
     }
 
-    static std::pair<std::size_t, bool> widest(const Part& part) {
-        std::size_t axis = part.ends.size();
+    // Halves the widest range of an end, if there is one.
+    template <class Push>
+    static void halve(const Part& part, const Push& push) {
+        std::size_t axis = 0;
         bool is_low = false;
         std::uint32_t most = 0;
-        for (std::size_t c = 0; c < part.ends.size(); ++c) {
-            const Ends& e = part.ends[c];
-            if (!e.has_values) continue;
-            if (e.lo_last - e.lo_first > most) most = e.lo_last - e.lo_first, axis = c, is_low = true;
-            if (e.hi_last - e.hi_first > most) most = e.hi_last - e.hi_first, axis = c, is_low = false;
+        for (std::size_t c = 0; c < part.box.size(); ++c) {
+            const CodeInterval &box = part.box[c], &core = part.core[c];
+            if (!box.has_values()) continue;
+            if (core.lo - box.lo > most) most = core.lo - box.lo, axis = c, is_low = true;
+            if (box.hi - core.hi > most) most = box.hi - core.hi, axis = c, is_low = false;
         }
-        return {axis, is_low};
-    }
-
-    static std::vector<Part> halves(const Part& part, std::size_t axis, bool is_low) {
-        std::vector<Part> out(2, part);
-        Ends &first = out[0].ends[axis], &second = out[1].ends[axis];
+        if (most == 0) return;
+        Part first = part, second = part;
         if (is_low) {
-            const std::uint32_t middle = first.lo_first + (first.lo_last - first.lo_first) / 2;
-            first.lo_last = middle;
-            second.lo_first = middle + 1;
-            second.hi_first = std::max(second.hi_first, second.lo_first);
+            first.core[axis].lo = part.box[axis].lo + most / 2;
+            second.box[axis].lo = first.core[axis].lo + 1;
+            second.core[axis].hi = std::max(second.core[axis].hi, second.box[axis].lo);
         } else {
-            const std::uint32_t middle = first.hi_first + (first.hi_last - first.hi_first) / 2;
-            first.hi_last = middle;
-            first.lo_last = std::min(first.lo_last, middle);
-            second.hi_first = middle + 1;
+            first.box[axis].hi = part.core[axis].hi + most / 2;
+            first.core[axis].lo = std::min(first.core[axis].lo, first.box[axis].hi);
+            second.core[axis].hi = first.box[axis].hi + 1;
         }
-        return out;
+        push(std::move(first));
+        push(std::move(second));
     }
 
     // A good box of more than `least`, by always giving up the end that has the most of other outcomes.
     FoundChange dive(CodeBox box, double least) const {
         for (;;) {
-            double wanted = 0.0, other = 0.0;
-            for (std::size_t p = 0; p < points_.size(); ++p)
-                if (meet(box, points_[p])) wanted += points_.wanted[p], other += points_.other[p];
-            if (wanted + other <= least) return {};
-            if (wanted >= pi_ * (wanted + other)) return {true, std::move(box), wanted + other, wanted + other};
+            const Weights in_box = weigh(box);
+            const double value = in_box.wanted + in_box.other;
+            if (value <= least) return {};
+            if (reaches_pi(in_box)) return {true, std::move(box), value, value};
             box = hull_of_points(box);
-            CodeBox best = box;
+            CodeBox best;
             double most = -1.0;
-            for (std::size_t c = 0; c < box.size(); ++c)
-                for (const bool is_low : {true, false}) {
-                    if (!box[c].has_values() || (box[c].lo == box[c].hi && !box[c].missing)) continue;
-                    CodeBox end = box, rest = box;
-                    const std::uint32_t at = is_low ? box[c].lo : box[c].hi;
+            for (std::size_t c = 0; c < box.size(); ++c) {
+                if (!box[c].has_values() || (box[c].lo == box[c].hi && !box[c].missing)) continue;
+                for (const std::uint32_t at : {box[c].lo, box[c].hi}) {
+                    CodeBox end = box;
                     end[c] = {at, at, false};
-                    rest[c] = is_low ? CodeInterval{at + 1, box[c].hi, box[c].missing}
-                              : at   ? CodeInterval{box[c].lo, at - 1, box[c].missing}
-                                     : CodeInterval{1, 0, box[c].missing};
                     double gain = 0.0;
                     for (std::size_t p = 0; p < points_.size(); ++p)
                         if (meet(end, points_[p])) gain += pi_ * points_.other[p] - (1.0 - pi_) * points_.wanted[p];
-                    if (gain > most) most = gain, best = std::move(rest);
+                    if (gain <= most) continue;
+                    most = gain;
+                    best = box;
+                    for_each_cut(box[c], end[c], kNothing, [&](const CodeInterval& rest) { best[c] = rest; });
                 }
-            if (most < 0.0 && best == box) return {};
+            }
+            if (best.empty()) return {};
             box = std::move(best);
         }
     }
@@ -226,7 +214,7 @@ class MeanSearch {
     double pi_;
     std::size_t max_nodes_;
     const StopFlag& stop_;
-    CodeBox whole_;
+    const CodeBox &whole_, &start_;
     const WeightedPoints& points_;
     const CodeBoxes& forbidden_;
 };

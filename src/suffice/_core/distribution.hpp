@@ -2,32 +2,24 @@
 // a set the rows of the leaves are used, which gives the forest's own conditional distribution.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
-#include "forest.hpp"
-#include "projection.hpp"
 #include "row_view.hpp"
-#include "rows.hpp"
-#include "thresholds.hpp"
 
 namespace suffice {
+
+using RanksOfTree = std::span<const std::uint32_t>;
 
 // The ranks of the outcomes of the rows in the leaf of x, by tree. If the leaf has no rows, those of the nearest node
 // above it.
 class LeafRanks {
   public:
     explicit LeafRanks(const Forest& forest) : forest_(forest) {}
-    void set_row(const float* x) { x_ = x; }
+    void set_row(const float* x, std::uint64_t = 0) { x_ = x; }
     // Calls act(ranks) for every tree, and returns their number.
     template <class Do>
     std::size_t for_each_tree(const Do& act) const {
         for (const Tree& tree : forest_.trees) {
             const Node& node = tree.last_with_rows(x_);
-            act(std::span(tree.rank).subspan(node.begin, node.end - node.begin));
+            act(RanksOfTree(tree.rank).subspan(node.begin, node.end - node.begin));
         }
         return forest_.trees.size();
     }
@@ -48,10 +40,10 @@ class CellRanks {
     }
     template <class Do>
     std::size_t for_each_tree(const Do& act) {
-        return row_.for_each_cell(S_, [&](std::size_t t, const CellFinder::Cell& cell) {
+        return row_.for_each_cell(S_, [&](std::size_t t, const Cell& cell) {
             ranks_.clear();
-            for_each_position(cell.rows, [&](std::size_t i) { ranks_.push_back(projection_.trees[t].rank[i]); });
-            act(std::span<const std::uint32_t>(ranks_));
+            cell.for_each_position([&](std::size_t i) { ranks_.push_back(projection_.trees[t].rank[i]); });
+            act(RanksOfTree(ranks_));
         });
     }
 
@@ -62,7 +54,32 @@ class CellRanks {
     std::vector<std::uint32_t> ranks_;
 };
 
-using RanksOfTree = std::span<const std::uint32_t>;
+// The mean over the trees of of_tree(ranks).
+template <class Ranks, class OfTree>
+double mean_over_trees(Ranks& row, const OfTree& of_tree) {
+    double sum = 0.0;
+    const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) { sum += of_tree(ranks); });
+    return sum / static_cast<double>(n_trees);
+}
+
+// The probability of an outcome.
+template <class Ranks>
+double probability(Ranks& row, const RankRange& outcome) {
+    const auto is_kept = [&](std::uint32_t rank) { return outcome.lo <= rank && rank <= outcome.hi; };
+    return mean_over_trees(row, [&](RanksOfTree ranks) {
+        const auto n_kept = std::count_if(ranks.begin(), ranks.end(), is_kept);
+        return static_cast<double>(n_kept) / static_cast<double>(ranks.size());
+    });
+}
+
+template <class Ranks>
+double mean(Ranks& row, std::span<const double> y_values) {
+    return mean_over_trees(row, [&](RanksOfTree ranks) {
+        double total = 0.0;
+        for (const std::uint32_t rank : ranks) total += y_values[rank];
+        return total / static_cast<double>(ranks.size());
+    });
+}
 
 // out[j]: the probability of an outcome with rank < end[j]; `end` is ascending.
 template <class Ranks>
@@ -80,28 +97,6 @@ void cumulative_shares(Ranks& row, std::span<const std::uint32_t> end, double* o
         }
     });
     for (std::size_t j = 0; j < end.size(); ++j) out[j] /= static_cast<double>(n_trees);
-}
-
-// The probability of an outcome in the leaves of x.
-inline double leaf_sdp(const LeafRanks& row, const RankRange& outcome) {
-    double sum = 0.0;
-    const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
-        const auto is_kept = [&](std::uint32_t rank) { return outcome.lo <= rank && rank <= outcome.hi; };
-        sum +=
-            static_cast<double>(std::count_if(ranks.begin(), ranks.end(), is_kept)) / static_cast<double>(ranks.size());
-    });
-    return sum / static_cast<double>(n_trees);
-}
-
-template <class Ranks>
-double mean(Ranks& row, std::span<const double> y_values) {
-    double sum = 0.0;
-    const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
-        double total = 0.0;
-        for (const std::uint32_t rank : ranks) total += y_values[rank];
-        sum += total / static_cast<double>(ranks.size());
-    });
-    return sum / static_cast<double>(n_trees);
 }
 
 // The smallest outcomes at which the CDF reaches the levels.

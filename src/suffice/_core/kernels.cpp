@@ -16,6 +16,11 @@ namespace avx2 {
 extern const Kernels table;
 }
 #endif
+#ifdef SUFFICE_HAS_AVX512
+namespace avx512 {
+extern const Kernels table;
+}
+#endif
 #ifdef SUFFICE_HAS_NEON
 namespace neon {
 extern const Kernels table;
@@ -44,6 +49,10 @@ bool has_avx2() {
 
 std::vector<const Kernels*> usable() {
     std::vector<const Kernels*> tables;
+#ifdef SUFFICE_HAS_AVX512  // not with MSVC
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vpopcntdq"))
+        tables.push_back(&avx512::table);
+#endif
 #ifdef SUFFICE_HAS_AVX2
     if (has_avx2()) tables.push_back(&avx2::table);
 #endif

@@ -9,11 +9,12 @@ NB_MODULE(_native, m) {
     using namespace suffice;
     m.doc() = "The compiled core of suffice: arrays in, arrays out.";
 
-    bind_forest(m);      // Tree, Forest, OtherTableError, leaves, predict
-    bind_projection(m);  // Projection, Rows; sdp, squared_weights, leaf_sdp, mean, cumulative_shares, quantiles
-    bind_search(m);      // SearchOptions, SearchArrays, search
-    bind_rules(m);       // SetCells, row_sdps, RuleOptions, RuleArrays, find_rules
-    bind_changes(m);     // ValueBoxes, ChangeOptions, ChangeSpace, ChangeArrays, FoundChanges, find_changes
+    bind_forest(m);  // Tree, Forest, OtherTableError, leaves, predict
+    bind_projection(
+        m);           // Projection, Rows, KnownRows; sdp, squared_weights, leaf_sdp, mean, cumulative_shares, quantiles
+    bind_search(m);   // SearchOptions, SearchArrays, search
+    bind_rules(m);    // SetCells, row_sdps, RuleOptions, RuleArrays, find_rules
+    bind_changes(m);  // ValueBoxes, ChangeOptions, ChangeArrays, find_changes
     m.def("kernel_names", &kernel_names);  // the builds of the hot loops
     m.def("use_kernels", &use_kernels, nb::kw_only(), "name"_a);
 

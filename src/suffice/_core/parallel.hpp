@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <future>
 #include <vector>
 
 namespace suffice {
@@ -36,11 +34,6 @@ void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, con
         return;
     }
     std::atomic<std::size_t> next{0}, done{0};
-    std::mutex mutex;
-    std::condition_variable finished;
-    std::size_t n_running = std::max<std::size_t>(1, std::min(n_threads, (n_rows + batch - 1) / batch));
-    std::exception_ptr failure;
-
     const auto run = [&] {
         try {
             auto worker = make_worker();
@@ -50,47 +43,33 @@ void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, con
                     ++done;
                 }
         } catch (...) {
-            const std::lock_guard lock(mutex);
-            if (!failure) failure = std::current_exception();
             stop = true;
+            throw;
         }
-        const std::lock_guard lock(mutex);
-        --n_running;
-        finished.notify_one();
     };
-
-    std::vector<std::thread> threads;
-    threads.reserve(n_running);
-    for (std::size_t i = n_running; i-- > 0;) {
-        try {
-            threads.emplace_back(run);
-        } catch (const std::exception&) {  // the limit on threads or on memory is reached
-            const std::lock_guard lock(mutex);
-            n_running -= i + 1;
-            break;
-        }
+    const std::size_t n_useful = std::max<std::size_t>(1, std::min(n_threads, (n_rows + batch - 1) / batch));
+    std::vector<std::future<void>> threads;
+    try {
+        while (threads.size() < n_useful) threads.push_back(std::async(std::launch::async, run));
+    } catch (const std::exception&) {  // the limit on threads or on memory is reached
+        if (threads.empty()) run();
     }
-    if (threads.empty()) {
-        n_running = 1;
-        run();
-    }
-    std::exception_ptr interruption;
-    for (bool running = true; running;) {
-        {
-            std::unique_lock lock(mutex);
-            running = !finished.wait_for(lock, std::chrono::milliseconds(100), [&] { return n_running == 0; });
-        }
-        if (interruption) continue;
+    std::exception_ptr failure;  // the first one
+    const auto attempt = [&](const auto& act) {
         try {
-            watch(done);
+            act();
         } catch (...) {
-            interruption = std::current_exception();
             stop = true;
+            if (!failure) failure = std::current_exception();
         }
+    };
+    for (std::future<void>& thread : threads) {
+        while (thread.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready)
+            if (!failure) attempt([&] { watch(done); });
+        attempt([&] { thread.get(); });
     }
-    for (std::thread& thread : threads) thread.join();
-    if (interruption) std::rethrow_exception(interruption);
     if (failure) std::rethrow_exception(failure);
+    watch(done);
 }
 
 }  // namespace suffice

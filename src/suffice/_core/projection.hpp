@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -28,6 +29,7 @@ inline constexpr std::size_t kWordVariables = 64;
 struct CodedNode {
     float threshold;       // the largest float32 up to scikit-learn's float64 threshold: the comparison is the same
     std::uint32_t slot;    // index of this node's departure mask (see cell.hpp): 1 + 2 parent + side, 0 without parent
+    std::uint32_t code;    // the number of thresholds of the tree in this column that are smaller
     std::uint16_t column;  // position in CodedTree::columns
     std::uint8_t variable;
     bool missing_left;
@@ -37,92 +39,57 @@ struct CodedNode {
 };
 
 struct CodedTree {
-    std::vector<CodedNode> nodes;          // breadth-first
-    std::vector<std::int32_t> columns;     // of the table, on which it splits
-    std::vector<std::uint64_t> left_rows;  // for each node the blocks of rows that go left
-    std::vector<SplitCode> codes;          // by node
-    std::size_t n_words = 0;               // of a set of nodes
-    std::vector<std::uint64_t> own;        // by variable: the set of nodes that split on it
-    WideSet variables = 0;                 // the variables that it splits on
-    std::vector<std::uint8_t> in_order;    // these variables, by their first split in breadth-first order
+    std::vector<CodedNode> nodes;                // breadth-first: the order in which a walk visits them
+    std::vector<std::int32_t> columns;           // of the table, on which it splits
+    std::vector<std::vector<float>> thresholds;  // by column of `columns`, ascending
+    std::vector<std::uint64_t> left_rows;        // for each node the blocks of rows that go left
+    std::vector<std::uint64_t> own;              // by variable: the set of nodes that split on it
+    std::vector<std::uint64_t> looser;           // the sets of nodes that `looser_than` returns
+    std::vector<std::uint32_t> first_looser;     // by column: where its sets begin
+    std::vector<std::uint8_t> has_missing;       // by column: whether values are missing in its rows
+    std::size_t n_words = 0;                     // of a set of nodes
+    std::size_t n_row_words = 0;                 // of a set of rows
+    WideSet variables = 0;                       // the variables that it splits on
     std::size_t n_rows = 0;
     const std::uint32_t* rank = nullptr;  // Tree::rank
 
+    // The nodes on a column that leave at least the values that a node with some code leaves: on the left those with
+    // its code or a larger one, on the right those with its code or a smaller one.
+    const std::uint64_t* looser_than(const CodedNode& node, bool goes_left) const {
+        const std::size_t n = thresholds[node.column].size();
+        return looser.data() + n_words * (first_looser[node.column] + (goes_left ? 0 : n) + node.code);
+    }
     std::size_t n_bytes() const {
-        return nodes.size() * (sizeof(CodedNode) + sizeof(SplitCode)) +
-               (left_rows.size() + own.size()) * sizeof(std::uint64_t);
+        std::size_t n =
+            nodes.size() * sizeof(CodedNode) + (left_rows.size() + own.size() + looser.size()) * sizeof(std::uint64_t);
+        for (const std::vector<float>& t : thresholds) n += t.size() * sizeof(float);
+        return n;
     }
 };
 
-// The words of a set, or the blocks of a tree, with padding.
+// The words of a set, with padding.
 inline std::size_t padded(std::size_t n_words) {
     return (n_words + kWordsTogether - 1) / kWordsTogether * kWordsTogether;
 }
 
-// Fills CodedTree::left_rows, column by column: `thresholds` are those of the tree, by column of the table.
-inline void fill_left_rows(CodedTree& coded, const Tree& tree, const Matrix& X,
-                           const std::vector<std::vector<float>>& thresholds) {
-    const std::size_t blocks = n_blocks(tree.rows.size()), n_words = padded(blocks);
-    coded.left_rows.assign(coded.nodes.size() * n_words, 0);
-    std::vector<std::uint32_t> code(blocks * kBlock);
-    std::vector<std::uint64_t> is_missing(blocks);
-    for (std::size_t c = 0; c < coded.columns.size(); ++c) {
-        const auto column = static_cast<std::size_t>(coded.columns[c]);
-        const auto missing_code = static_cast<std::uint32_t>(thresholds[column].size()) + 1;
-        for (std::size_t i = 0; i < tree.rows.size(); ++i) {
-            const float value = X.row(tree.rows[i])[column];
-            code[i] = value == value ? code_of(thresholds[column], value) : missing_code;
-        }
-        kernels().outcome(code.data(), tree.rows.size(), missing_code, missing_code, is_missing.data());
-        for (std::size_t node = 0; node < coded.nodes.size(); ++node) {
-            const SplitCode& split = coded.codes[node];
-            if (split.column != c) continue;
-            std::uint64_t* const left = coded.left_rows.data() + n_words * node;
-            kernels().outcome(code.data(), tree.rows.size(), 0, split.code, left);
-            if (split.missing_left)
-                for (std::size_t b = 0; b < blocks; ++b) left[b] |= is_missing[b];
-        }
-    }
-}
-
-// By column of the table: the thresholds of the tree on it, ascending; empty unless the column belongs to a variable.
-inline std::vector<std::vector<float>> find_thresholds(const Tree& tree, std::span<const std::int32_t> variable_of) {
-    std::vector<std::vector<float>> thresholds(variable_of.size());
-    for (const auto* splits : {&tree.nodes, &tree.completing})
-        for (const Node& node : *splits)
-            if (node.column >= 0 && variable_of[static_cast<std::size_t>(node.column)] != kNoVariable)
-                thresholds[static_cast<std::size_t>(node.column)].push_back(largest_float_up_to(node.threshold));
-    for (std::vector<float>& t : thresholds) {
-        std::sort(t.begin(), t.end());
-        t.erase(std::unique(t.begin(), t.end()), t.end());
-    }
-    return thresholds;
-}
-
-// variable_of[column] is the variable that a column belongs to, or kNoVariable.
-inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const std::int32_t> variable_of,
-                           std::size_t n_variables) {
-    CodedTree coded;
-    coded.n_rows = tree.rows.size();
-    coded.rank = tree.rank.data();
-
-    const std::vector<std::vector<float>> thresholds = find_thresholds(tree, variable_of);
-    std::vector<std::uint16_t> position(X.n_columns, 0);
-    for (std::size_t column = 0; column < X.n_columns; ++column) {
-        if (thresholds[column].empty()) continue;
-        if (coded.columns.size() == std::numeric_limits<std::uint16_t>::max())
-            throw std::invalid_argument("A set may span at most 65535 columns.");
-        position[column] = static_cast<std::uint16_t>(coded.columns.size());
-        coded.columns.push_back(static_cast<std::int32_t>(column));
-    }
-
+// Lists the splits on the variables, breadth-first, and the columns that they are on.
+inline void list_splits(CodedTree& coded, const Tree& tree, std::span<const std::int32_t> variable_of) {
+    std::vector<std::int32_t> position(variable_of.size(), -1);  // by column of the table: in coded.columns
     const auto add_split = [&](const Node& node, std::uint32_t slot) {
         const auto column = static_cast<std::size_t>(node.column);
         if (variable_of[column] == kNoVariable) return;
+        if (position[column] < 0) {
+            if (coded.columns.size() == std::numeric_limits<std::uint16_t>::max())
+                throw std::invalid_argument("A set may span at most 65535 columns.");
+            position[column] = static_cast<std::int32_t>(coded.columns.size());
+            coded.columns.push_back(node.column);
+            coded.thresholds.emplace_back();
+        }
+        const auto c = static_cast<std::uint16_t>(position[column]);
         const float threshold = largest_float_up_to(node.threshold);
-        coded.codes.push_back({code_of(thresholds[column], threshold), position[column], node.missing_left});
+        coded.thresholds[c].push_back(threshold);
         coded.nodes.push_back(
-            {threshold, slot, position[column], static_cast<std::uint8_t>(variable_of[column]), node.missing_left});
+            {threshold, slot, 0, c, static_cast<std::uint8_t>(variable_of[column]), node.missing_left});
     };
     // x goes both ways at a split on any other column, so that such a split removes no rows. Its children are attached
     // to the nearest split above that is on a variable.
@@ -130,9 +97,8 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
         const Node& node = tree.nodes[i];
         if (node.is_leaf()) continue;
-        const auto column = static_cast<std::size_t>(node.column);
         const auto left = static_cast<std::size_t>(node.left), right = static_cast<std::size_t>(node.right);
-        if (variable_of[column] == kNoVariable) {
+        if (variable_of[static_cast<std::size_t>(node.column)] == kNoVariable) {
             slot[left] = slot[right] = slot[i];
             continue;
         }
@@ -142,14 +108,98 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
         add_split(node, slot[i]);
     }
     for (const Node& split : tree.completing) add_split(split, 0);
-    fill_left_rows(coded, tree, X, thresholds);
+    for (std::vector<float>& t : coded.thresholds) sort_and_unite(t);
+    for (CodedNode& node : coded.nodes) node.code = code_of(coded.thresholds[node.column], node.threshold);
+}
+
+// Fills CodedTree::left_rows, column by column: the rows that go left at a threshold are those that go left at the
+// threshold before it, and those whose values lie between the two.
+inline void fill_left_rows(CodedTree& coded, const Tree& tree, const Matrix& X) {
+    coded.n_row_words = padded(n_blocks(coded.n_rows));
+    const std::size_t n_words = coded.n_row_words;
+    coded.left_rows.resize(coded.nodes.size() * n_words);
+    std::vector<std::uint32_t> by_code(coded.nodes.size());  // the nodes by column and code
+    std::iota(by_code.begin(), by_code.end(), 0u);
+    std::sort(by_code.begin(), by_code.end(), [&](std::uint32_t i, std::uint32_t j) {
+        const CodedNode &a = coded.nodes[i], &b = coded.nodes[j];
+        return a.column != b.column ? a.column < b.column : a.code < b.code;
+    });
+    std::vector<float> values(coded.columns.size() * coded.n_rows);  // by column: the table has its rows side by side
+    for (std::size_t i = 0; i < coded.n_rows; ++i) {
+        const float* const row = X.row(tree.rows[i]);
+        for (std::size_t c = 0; c < coded.columns.size(); ++c) values[coded.n_rows * c + i] = row[coded.columns[c]];
+    }
+    auto node = by_code.begin();
+    std::vector<std::uint32_t> code(coded.n_rows), rows(coded.n_rows), next;
+    std::vector<std::uint64_t> left(n_words), with_missing(n_words);
+    for (std::size_t c = 0; c < coded.columns.size(); ++c) {
+        const std::vector<float>& thresholds = coded.thresholds[c];
+        const auto n = static_cast<std::uint32_t>(thresholds.size());
+        next.assign(n + 3, 0);  // where the rows begin that have a code; n + 1 stands for missing values
+        codes_of(thresholds, std::span(values).subspan(coded.n_rows * c, coded.n_rows), code.data());
+        for (const std::uint32_t k : code) ++next[k + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        for (std::uint32_t i = 0; i < coded.n_rows; ++i) rows[next[code[i]]++] = i;  // from here on: where they end
+        const auto add = [](std::span<const std::uint32_t> some, std::vector<std::uint64_t>& to) {
+            for (const std::uint32_t i : some) to[i / 64] |= std::uint64_t{1} << i % 64;
+        };
+        std::fill(left.begin(), left.end(), 0);
+        std::fill(with_missing.begin(), with_missing.end(), 0);
+        add(std::span(rows).subspan(next[n], next[n + 1] - next[n]), with_missing);
+        coded.has_missing.push_back(next[n + 1] > next[n]);
+        for (std::uint32_t k = 0, begin = 0; k < n; begin = next[k++]) {
+            const auto between = std::span(rows).subspan(begin, next[k] - begin);
+            add(between, left);
+            add(between, with_missing);
+            for (; node != by_code.end() && coded.nodes[*node].column == c && coded.nodes[*node].code == k; ++node)
+                std::copy_n((coded.nodes[*node].missing_left ? with_missing : left).data(), n_words,
+                            coded.left_rows.data() + n_words * *node);
+        }
+    }
+}
+
+// Fills CodedTree::looser.
+inline void compare_splits(CodedTree& coded) {
+    std::size_t n_sets = 0;
+    for (const std::vector<float>& thresholds : coded.thresholds) {
+        coded.first_looser.push_back(static_cast<std::uint32_t>(n_sets));
+        n_sets += 2 * thresholds.size();
+    }
+    const std::size_t n_words = coded.n_words;
+    coded.looser.assign(n_sets * n_words, 0);
+    const auto set_of = [&](std::size_t c, std::size_t i) {
+        return coded.looser.data() + n_words * (coded.first_looser[c] + i);
+    };
+    for (std::size_t i = 0; i < coded.nodes.size(); ++i) {
+        const CodedNode& node = coded.nodes[i];
+        for (const std::size_t side : {std::size_t{0}, coded.thresholds[node.column].size()})
+            set_of(node.column, side + node.code)[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    for (std::size_t c = 0; c < coded.columns.size(); ++c) {
+        const std::size_t n = coded.thresholds[c].size();
+        for (std::size_t k = 1; k < n; ++k)
+            for (std::size_t w = 0; w < n_words; ++w) {
+                set_of(c, n - 1 - k)[w] |= set_of(c, n - k)[w];
+                set_of(c, n + k)[w] |= set_of(c, n + k - 1)[w];
+            }
+    }
+}
+
+// variable_of[column] is the variable that a column belongs to, or kNoVariable.
+inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const std::int32_t> variable_of,
+                           std::size_t n_variables) {
+    CodedTree coded;
+    coded.n_rows = tree.rows.size();
+    coded.rank = tree.rank.data();
+    list_splits(coded, tree, variable_of);
+    fill_left_rows(coded, tree, X);
     coded.n_words = padded(n_blocks(coded.nodes.size()));
     coded.own.assign(n_variables * coded.n_words, 0);
     for (std::size_t i = 0; i < coded.nodes.size(); ++i) {
         coded.own[coded.n_words * coded.nodes[i].variable + i / 64] |= std::uint64_t{1} << (i % 64);
-        if (!(coded.variables >> coded.nodes[i].variable & 1)) coded.in_order.push_back(coded.nodes[i].variable);
         coded.variables |= WideSet{1} << coded.nodes[i].variable;
     }
+    compare_splits(coded);
     return coded;
 }
 
@@ -211,8 +261,9 @@ inline Projection project(const Forest& forest, std::span<const std::int32_t> va
         projection.trees.push_back(code_tree(tree, forest.X, variable_of, n_variables));
     projection.informed.assign(projection.n_variables, std::vector<std::uint64_t>((projection.trees.size() + 63) / 64));
     for (std::size_t t = 0; t < projection.trees.size(); ++t)
-        for (const std::uint8_t v : projection.trees[t].in_order)
-            projection.informed[v][t / 64] |= std::uint64_t{1} << (t % 64);
+        for (std::size_t v = 0; v < projection.n_variables; ++v)
+            projection.informed[v][t / 64] |= static_cast<std::uint64_t>(projection.trees[t].variables >> v & 1)
+                                              << t % 64;
     projection.variable_of.assign(variable_of.begin(), variable_of.end());
     projection.columns.resize(projection.n_variables);
     projection.thresholds.resize(variable_of.size());
@@ -221,11 +272,12 @@ inline Projection project(const Forest& forest, std::span<const std::int32_t> va
             projection.columns[static_cast<std::size_t>(variable_of[column])].push_back(
                 static_cast<std::int32_t>(column));
     for (const CodedTree& tree : projection.trees)
-        for (const CodedNode& node : tree.nodes)
-            projection.thresholds[static_cast<std::size_t>(tree.columns[node.column])].push_back(node.threshold);
+        for (std::size_t c = 0; c < tree.columns.size(); ++c) {
+            std::vector<float>& all = projection.thresholds[static_cast<std::size_t>(tree.columns[c])];
+            all.insert(all.end(), tree.thresholds[c].begin(), tree.thresholds[c].end());
+        }
     for (std::vector<float>& t : projection.thresholds) {
-        std::sort(t.begin(), t.end());
-        t.erase(std::unique(t.begin(), t.end()), t.end());
+        sort_and_unite(t);
         t.shrink_to_fit();
     }
     return projection;

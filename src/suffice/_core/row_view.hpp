@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <span>
 #include <unordered_map>
@@ -121,12 +122,19 @@ class RowView {
         set_variables(std::vector<std::uint8_t>(variable_of_));
     }
 
+    std::size_t min_node_size() const { return finder_.min_node_size(); }
+
     static constexpr std::size_t kMaxSummed = 12;  // `sum_shares` takes 64 KiB of the stack for it; not tuned
 
+    // A row with the values of the one before is taken for the same.
     void set_row(const float* x, const RankRange& outcome = {}) {
-        x_ = x;
+        const std::size_t n = projection_.forest->X.n_columns;
+        const auto is_same = [](float a, float b) { return a == b || (a != a && b != b); };
+        const bool is_new = x_.size() != n || !std::equal(x, x + n, x_.begin(), is_same);
+        if (!is_new && outcome == outcome_) return;
+        x_.assign(x, x + n);
         outcome_ = outcome;
-        ++row_;
+        row_ += is_new;
         ++epoch_;
     }
 
@@ -142,8 +150,14 @@ class RowView {
         ++epoch_;
     }
 
-    // By bit of a set: its variable in the projection; and the other way round.
-    const std::vector<std::uint8_t>& names() const { return variable_of_; }
+    void number_as_projection() {
+        if (!std::is_sorted(variable_of_.begin(), variable_of_.end())) {
+            std::sort(variable_of_.begin(), variable_of_.end());
+            set_variables(std::vector<std::uint8_t>(variable_of_));
+        }
+    }
+
+    // By variable of the projection: its bit in a set.
     const std::vector<std::uint8_t>& numbers() const { return bit_of_; }
     WideSet named(Set S) const {
         WideSet out = 0;
@@ -158,8 +172,8 @@ class RowView {
     bool is_informed(Set S) const { return all_vote() || (S & known_) != 0; }
     std::size_t count_votes(Set S) {
         const Members<Set> members(S);
-        for (std::size_t j = 0; j < members.size(); ++j) visited_variable_[j] = variable_of_[members[j]];
-        return projection_.count_votes(std::span<const std::uint8_t>(visited_variable_, members.size()));
+        for (std::size_t j = 0; j < members.size(); ++j) member_[j] = variable_of_[members[j]];
+        return projection_.count_votes(std::span<const std::uint8_t>(member_, members.size()));
     }
 
     // The variables that a tree splits on.
@@ -169,38 +183,17 @@ class RowView {
         return view.variables;
     }
 
-    // All sets of the first n variables in an order in which neighbours visit the same first splits of a tree, so that
-    // a cell starts from the one before: the variable of the root changes last, that of the next split before it, and
-    // so on.
-    std::span<const Set> sets_in_order(std::size_t t, std::size_t n) {
-        std::uint8_t order[8 * sizeof(Set)];  // bits of a set, the one that changes last at the end
-        std::size_t begin = n;
-        Set left = first_variables(n);
-        for (const std::uint8_t v : projection_.trees[t].in_order) {
-            const std::uint8_t i = bit_of_[v];
-            if (i >= n) continue;
-            order[--begin] = i;
-            left &= ~(Set{1} << i);
-        }
-        const Members<Set> without_split(left);
-        std::copy(without_split.data(), without_split.data() + without_split.size(), order);
-        in_order_.resize(std::size_t{1} << n);
-        in_order_[0] = 0;
-        for (std::size_t i = 1; i < in_order_.size(); ++i)
-            in_order_[i] = in_order_[i & (i - 1)] | Set{1} << order[std::countr_zero(i)];
-        return in_order_;
-    }
-
-    // Whether the walks of a tree are long enough to be worth an order of many sets.
-    bool is_worth_an_order(std::size_t t) const { return projection_.trees[t].n_rows >= kManyRows; }
-
     // Adds to gain[v], for each of the rivals v that the tree splits on, what the share gains if v is known besides S,
     // and `new_vote` to n_voted[v].
     void add_gains(std::size_t t, Set S, double share_of_S, Set rivals, bool new_vote, double* gain,
                    std::uint32_t* n_voted) {
-        for (const std::uint8_t v : Members<Set>(rivals & variables(t))) {
-            gain[v] += share(t, S | Set{1} << v) - share_of_S;
-            n_voted[v] += new_vote;
+        const Members<Set> members(rivals & variables(t));
+        asked_.clear();
+        for (const std::uint8_t v : members) asked_.push_back(S | Set{1} << v);
+        const std::span<const double> share = shares(t, asked_);
+        for (std::size_t j = 0; j < members.size(); ++j) {
+            gain[members[j]] += share[j] - share_of_S;
+            n_voted[members[j]] += new_vote;
         }
     }
 
@@ -225,13 +218,15 @@ class RowView {
             const std::size_t n_sets = std::size_t{1} << members.size();
             std::size_t place[std::size_t{1} << kMaxSummed];  // where a set of members is in `sums`
             double term[std::size_t{1} << kMaxSummed];
+            asked_.assign(1, 0);
             place[0] = 0;
-            term[0] = all_vote() ? share(t, 0) : 0.0;
             for (std::size_t set = 1; set < n_sets; ++set) {
                 place[set] = place[set & (set - 1)] | std::size_t{1}
                                                           << members[static_cast<std::size_t>(std::countr_zero(set))];
-                term[set] = share(t, static_cast<Set>(place[set]));
+                asked_.push_back(static_cast<Set>(place[set]));
             }
+            std::copy_n(shares(t, asked_).data(), n_sets, term);
+            if (!all_vote()) term[0] = 0.0;
             for (std::size_t step = 1; step < n_sets; step *= 2)
                 for (std::size_t begin = step; begin < n_sets; begin += 2 * step)
                     for (std::size_t set = begin; set < begin + step; ++set) term[set] -= term[set - step];
@@ -242,54 +237,72 @@ class RowView {
                 for (std::size_t set = begin; set < begin + step; ++set) sums[set] += sums[set - step];
     }
 
-    // The share of the rows with the outcome in the cell of x for S, in one tree.
-    double share(std::size_t t, Set S) {
+    // The share of the rows with the outcome in the cell of x for each of the sets, in one tree. Valid until the next
+    // call.
+    std::span<const double> shares(std::size_t t, std::span<const Set> sets) {
         TreeView& view = trees_[t];
         if (view.epoch != epoch_) prepare(t, view);
-        if (view.is_small) {
-            double& share = view.small.share(small_set(view, S));
-            return share == share ? share : share = share_by_effective_set(t, view, S & view.variables);
+        shares_.resize(sets.size());
+        walking_.clear();
+        for (std::uint32_t i = 0; i < sets.size(); ++i) {
+            // Variables on which the tree does not split have no effect.
+            const Set S = sets[i] & view.variables;
+            const auto [share, is_known] = known_share(t, view, S);
+            if (is_known)
+                shares_[i] = *share;
+            else
+                walking_.push_back({S, i});
         }
-        // Variables on which the tree does not split have no effect.
-        const auto [share, is_known] = view.memo.find(S & view.variables, epoch_);
-        return is_known ? *share : *share = share_by_effective_set(t, view, S & view.variables);
+        if (walking_.empty()) return shares_;
+        find_cells(t, [&](const WalkingSet<Set>& set, const Cell& cell) {
+            shares_[set.number] = *known_share(t, view, set.variables).first = cell.share();
+        });
+        return shares_;
     }
+    double share(std::size_t t, Set S) { return shares(t, {&S, 1})[0]; }
 
     // Calls act(t, cell) for the cell of x for S in each tree that votes on S, and returns how many these are.
     template <class Do>
     std::size_t for_each_cell(Set S, const Do& act) {
-        const Members<Set> members(S);
         const WideSet variables = named(S);
         const std::size_t n_votes = count_votes(S);
         for (std::size_t t = 0; t < n_trees(); ++t) {
             if (n_votes < n_trees() && !(projection_.trees[t].variables & variables)) continue;
-            visit(t, trees_[t], members);
-            act(t, finder_.find(projection_.trees[t], trees_[t].departures, row_));
+            walking_.assign(1, {S, 0});
+            find_cells(t, [&](const WalkingSet<Set>&, const Cell& cell) { act(t, cell); });
         }
-        last_share_ = -1.0;
         return n_votes;
     }
 
-    // The SDP of one set. Its shares are not kept.
     double sdp(Set S) {
         double sum = 0.0;
-        const std::size_t n_votes =
-            for_each_cell(S, [&](std::size_t t, const CellFinder::Cell& cell) { sum += share_in(cell, trees_[t]); });
+        const std::size_t n_votes = count_votes(S);
+        for (std::size_t t = 0; t < n_trees(); ++t)
+            if (n_votes == n_trees() || (variables(t) & S)) sum += share(t, S);
         return sum / static_cast<double>(n_votes);
     }
 
-    // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S.
+    // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S. Rows that no split on the
+    // set tells apart have the same sum, which is computed once.
     double squared_weights(Set S) {
+        key_.clear();
+        for (const std::uint8_t i : Members<Set>(S)) {
+            key_.push_back(variable_of_[i]);
+            for (const std::int32_t column : projection_.columns[variable_of_[i]])
+                key_.push_back(projection_.code(column, x_[static_cast<std::size_t>(column)]));
+        }
+        if (squares_.size() > kMaxSquares) squares_.clear();
+        const auto [at, is_new] = squares_.try_emplace(key_, 0.0);
+        if (!is_new) return at->second;
         const std::size_t n_votes =
-            for_each_cell(S, [&](std::size_t t, const CellFinder::Cell& cell) { weight_sum_.add(t, cell); });
-        return weight_sum_.take_squares(n_votes);
+            for_each_cell(S, [&](std::size_t t, const Cell& cell) { weight_sum_.add(t, cell); });
+        return at->second = weight_sum_.take_squares(n_votes);
     }
 
   private:
-    static constexpr std::size_t kManyRows = 512;  // of a tree; not tuned
-
     static Set first_variables(std::size_t n) { return (Set{1} << n) - 1; }
 
+    static constexpr std::size_t kMaxSquares = 1 << 14;  // about 2 MiB; not tuned
     // Rows with few distinct outcomes have the same shares in small trees. Not tuned.
     static constexpr std::size_t kFewOutcomes = 64;
 
@@ -300,11 +313,11 @@ class RowView {
         std::uint64_t n_row = 0;  // the row of `departures` and `has_outcome`
         Departures departures;
         RankRange outcome;
-        std::vector<std::uint64_t> has_outcome;  // one bit for each row of the tree
+        std::vector<std::uint64_t> has_outcome;                       // one bit for each row of the tree
+        std::unordered_map<std::size_t, std::vector<double>> of_one;  // by column: see share_of_one
         ShareMemo<Set> memo;
         // Small trees.
         bool is_small = false;
-        std::uint64_t n_row_of_small = 0;
         std::uint8_t n_bits = 0;
         std::uint8_t bit[SmallTreeShares::kMaxVariables];  // of its variables in a set
         SmallTreeShares small;
@@ -325,8 +338,6 @@ class RowView {
         std::copy(members.data(), members.data() + members.size(), view.bit);
         std::sort(view.bit, view.bit + view.n_bits,
                   [&](std::uint8_t a, std::uint8_t b) { return variable_of_[a] < variable_of_[b]; });
-        if (view.n_row_of_small == row_) return;
-        view.n_row_of_small = row_;
         std::uint64_t goes_left = 0;
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             const CodedNode& node = tree.nodes[i];
@@ -342,70 +353,77 @@ class RowView {
         return set;
     }
 
-    [[gnu::noinline]] double share_by_effective_set(std::size_t t, TreeView& view, Set S) {
-        const Set effective = effective_set(t, view, S);
-        if (effective == S) return share_of_cell(t, view);
-        if (view.is_small) {
-            double& share = view.small.share(small_set(view, effective));
-            return share == share ? share : share = share_of_cell(t, view);
-        }
-        const auto [share, is_known] = view.memo.find(effective, epoch_);
-        return is_known ? *share : *share = share_of_cell(t, view);
+    // Where the share of a set of the tree's variables is kept, and whether it is there already.
+    std::pair<double*, bool> known_share(std::size_t t, TreeView& view, Set S) {
+        if (view.is_small) return is_there(view.small.share(small_set(view, S)));
+        if (S != 0 && (S & (S - 1)) == 0 && has_few_outcomes_ && outcome_.lo == outcome_.hi)
+            if (double* const share = share_of_one(t, view, S)) return is_there(*share);
+        const auto [share, is_known] = view.memo.find(S, epoch_);
+        if (!is_known)
+            *share = std::numeric_limits<double>::quiet_NaN();  // asked for, perhaps twice, before it is found
+        return is_there(*share);
     }
+    static std::pair<double*, bool> is_there(double& share) { return {&share, share == share}; }
 
-    Set effective_set(std::size_t t, TreeView& view, Set S) {
-        const Members<Set> members(S);
-        visit(t, view, members);
-        Set effective = 0;
-        for (std::size_t j = 0; j < members.size(); ++j) effective |= Set{is_effective_[j]} << members[j];
-        return effective;
-    }
-
-    void visit(std::size_t t, TreeView& view, const Members<Set>& members) {
-        if (view.n_row != row_) look_at_row(t, view);
-        for (std::size_t j = 0; j < members.size(); ++j) visited_variable_[j] = variable_of_[members[j]];
-        finder_.visit(projection_.trees[t], view.departures, visited_variable_, members.size(), is_effective_);
-    }
-
-    [[gnu::noinline]] void look_at_row(std::size_t t, TreeView& view) {
-        view.n_row = row_;
+    // The share of one variable depends on the row only by its outcome and by the thresholds around its value: many
+    // rows have the same. Null for a variable of several columns.
+    double* share_of_one(std::size_t t, TreeView& view, Set S) {
         const CodedTree& tree = projection_.trees[t];
-        view.departures.find(tree, projection_.n_variables, x_, scratch_);
+        const std::uint8_t v = variable_of_[Members<Set>(S)[0]];
+        if (projection_.columns[v].size() != 1) return nullptr;
+        const std::int32_t column = projection_.columns[v][0];
+        const auto c = static_cast<std::size_t>(std::find(tree.columns.begin(), tree.columns.end(), column) -
+                                                tree.columns.begin());
+        const std::vector<float>& thresholds = tree.thresholds[c];
+        const float value = x_[column];
+        const std::size_t code = value == value ? code_of(thresholds, value) : thresholds.size() + 1;
+        std::vector<double>& known = view.of_one.try_emplace(c).first->second;
+        const std::size_t n_codes = thresholds.size() + 2;
+        if (known.empty())
+            known.resize(projection_.forest->y_values.size() * n_codes, std::numeric_limits<double>::quiet_NaN());
+        return &known[outcome_.lo * n_codes + code];
+    }
+
+    // Finds the cells of the sets in walking_.
+    template <class Do>
+    void find_cells(std::size_t t, const Do& act) {
+        TreeView& view = trees_[t];
+        look_at_row(t, view);
+        finder_.find(projection_.trees[t], view.departures, view.has_outcome.data(), variable_of_, bit_of_, walking_,
+                     act);
+    }
+
+    void look_at_row(std::size_t t, TreeView& view) {
+        const CodedTree& tree = projection_.trees[t];
+        if (view.n_row != row_) {
+            view.n_row = row_;
+            view.departures.find(tree, projection_.n_variables, x_.data(), scratch_);
+        }
         if (view.outcome == outcome_ && !view.has_outcome.empty()) return;  // many rows have the same outcome
         view.outcome = outcome_;
-        view.has_outcome.resize(n_blocks(tree.n_rows));
+        view.has_outcome.resize(tree.n_row_words);
         kernels().outcome(tree.rank, tree.n_rows, outcome_.lo, outcome_.hi, view.has_outcome.data());
     }
 
-    static double share_in(const CellFinder::Cell& cell, const TreeView& view) {
-        const std::size_t n_hits = kernels().count(cell.rows, view.has_outcome.data());
-        return static_cast<double>(n_hits) / static_cast<double>(cell.n_rows);
-    }
-
-    // The share of the set that was visited last.
-    double share_of_cell(std::size_t t, const TreeView& view) {
-        const auto cell = finder_.find(projection_.trees[t], view.departures, row_);
-        if (cell.is_new || last_share_ < 0.0) last_share_ = share_in(cell, view);
-        return last_share_;
-    }
-
     const Projection& projection_;
-    const float* x_ = nullptr;
+    std::vector<float> x_;
     std::uint64_t row_ = 0;    // how many rows have been set
     std::uint64_t epoch_ = 0;  // how many rows and numberings have been set
     RankRange outcome_;
     std::vector<std::uint8_t> variable_of_;  // by bit of a set
     std::vector<std::uint8_t> bit_of_;       // by variable of the projection
     Set known_ = 0;                          // the variables that some tree splits on
-    std::vector<Set> in_order_;              // see sets_in_order
     bool has_few_outcomes_;
     std::vector<TreeView> trees_;
-    std::uint8_t visited_variable_[8 * sizeof(Set)];  // by member of the set that was visited last
-    std::uint8_t is_effective_[8 * sizeof(Set)];      // whether it has an effect
+    std::uint8_t member_[8 * sizeof(Set)];  // the variables of a set in the numbers of the projection
     WeightSum weight_sum_;
+    std::vector<std::uint32_t> key_;
+    std::map<std::vector<std::uint32_t>, double> squares_;  // by variables and codes
     Departures::Scratch scratch_;
-    CellFinder finder_;
-    double last_share_ = -1.0;  // of the cell that was found last; negative if it is not known
+    CellFinder<Set> finder_;
+    std::vector<WalkingSet<Set>> walking_;  // sets whose cells are found next
+    std::vector<Set> asked_;
+    std::vector<double> shares_;
 };
 
 }  // namespace suffice

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cell.hpp"
@@ -43,6 +44,12 @@ struct SearchOptions {
     // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
     std::vector<double> least_sdp;
     bool needs_best = true;  // whether rows without a sufficient set get the best set of their chain
+    // Rows without a sufficient set get sets of a lower level, a multiple of this; rows whose sufficient sets have more
+    // than `many` variables get smaller ones of a level that is lower by this. 0: neither.
+    double step = 0.0;
+    std::size_t many = kMaxVariables;
+    // `least_sdp` of the multiples of the step, and of pi - step. Empty: none.
+    std::vector<std::pair<double, std::vector<double>>> least_below;
 
     std::size_t n_first_of(std::size_t n_trees) const { return n_first_trees < n_trees ? n_first_trees : 0; }
 
@@ -53,31 +60,42 @@ struct SearchOptions {
         return std::min({std::max(n_searched, min_size), max_size, most});
     }
 
-    // The SDP that a set with this sum of squared weights must reach; not for an empty `least_sdp`.
-    double least_sdp_of(double squares) const {
-        const double n_rows = kSlightlyMore / squares;
-        const std::size_t last = least_sdp.size() - 1;
-        return least_sdp[n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last];
+    std::span<const double> least_of(double level) const {
+        for (const auto& [of_level, least] : least_below)
+            if (of_level == level) return least;
+        return {};
     }
 };
+
+// The SDP that a set with this sum of squared weights must reach; not for an empty `least_sdp`.
+inline double least_sdp_of(std::span<const double> least_sdp, double squares) {
+    const double n_rows = kSlightlyMore / squares;
+    const std::size_t last = least_sdp.size() - 1;
+    return least_sdp[n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last];
+}
 
 struct ScoredSet {
     WideSet variables;
     double sdp;
 };
 
-struct SearchResult {
+// The sets that reach a level.
+struct FoundSets {
     std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
     ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the best of the chain
-    double best_squares = 1.0;          // the sum of the squared weights behind its SDP
     bool is_complete = true;            // whether all sets were searched; false if there are more than `max_sets`
 };
 
-// A set of one row on its way through the trees.
+struct SearchResult {
+    FoundSets at_level;
+    FoundSets below;           // at a lower level
+    double level_below = 0.0;  // 0 if there are none
+};
+
+// A set on its way through the trees.
 template <class Set>
 struct Candidate {
     Set variables;
-    std::uint32_t row;
     std::uint32_t n_votes;      // how many trees vote on it
     double sum = 0.0;           // of the shares of those that have voted
     std::uint32_t n_trees = 0;  // that it has gone through
@@ -99,37 +117,24 @@ struct Candidate {
 template <class Set>
 class Race {
   public:
-    std::vector<double> needed;  // by row: an SDP
-    std::vector<Set> base;       // by row: the last set of its chain
+    double needed = 0.0;  // an SDP
 
-    void start(std::size_t n_rows, std::size_t n_variables) {
-        n_variables_ = n_variables;
-        base.assign(n_rows, 0);
-        needed.resize(n_rows);
-        bound_.resize(n_rows * n_variables);
-        need_nothing();
-        forget_bounds();
-    }
-    void need_nothing() { std::fill(needed.begin(), needed.end(), -std::numeric_limits<double>::infinity()); }
+    void start(std::size_t n_variables) { bound_.assign(n_variables, -1.0); }
     void forget_bounds() { std::fill(bound_.begin(), bound_.end(), -1.0); }
 
     // The highest SDP that `base` and one more variable can reach; -1 if it is not known.
-    double& bound_of(const Candidate<Set>& set) {
-        return bound_[set.row * n_variables_ + Members<Set>(set.variables & ~base[set.row])[0]];
-    }
+    double& bound_of(const Candidate<Set>& set, Set base) { return bound_[Members<Set>(set.variables & ~base)[0]]; }
     // Remembers the bound of a candidate that is dropped.
-    void drop(const Candidate<Set>& set) {
-        const Set added = set.variables & ~base[set.row];
-        if (added == 0 || (added & (added - 1)) != 0) return;
-        bound_of(set) = set.bound();
+    void drop(const Candidate<Set>& set, Set base) {
+        const Set added = set.variables & ~base;
+        if (added != 0 && (added & (added - 1)) == 0) bound_of(set, base) = set.bound();
     }
 
   private:
-    std::size_t n_variables_ = 0;
-    std::vector<double> bound_;  // by row and variable
+    std::vector<double> bound_;  // by variable
 };
 
-// All sets of `size` of the variables (ascending numbers), in ascending order of their masks.
+// All sets of `size` of the variables, in ascending order of their masks if the variables are ascending.
 template <class Set>
 class SetsOfSize {
   public:

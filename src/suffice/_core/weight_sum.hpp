@@ -16,7 +16,7 @@ class WeightSum {
     explicit WeightSum(const Projection& projection) : projection_(projection) {}
 
     // Adds the weights of the rows of a cell of tree t.
-    void add(std::size_t t, const CellFinder::Cell& cell) {
+    void add(std::size_t t, const Cell& cell) {
         weight_.resize(projection_.forest->X.n_rows, 0.0);
         const std::vector<std::uint32_t>& rows = projection_.forest->trees[t].rows;
         const double weight = 1.0 / static_cast<double>(cell.n_rows);
@@ -24,7 +24,7 @@ class WeightSum {
             if (weight_[rows[position]] == 0.0) weighted_.push_back(rows[position]);
             weight_[rows[position]] += weight;
         };
-        for_each_position(cell.rows, add_row);
+        cell.for_each_position(add_row);
     }
 
     // The sum of the squared weights so far, those of so many cells being the mean. Starts anew.

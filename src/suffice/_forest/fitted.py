@@ -335,19 +335,24 @@ class Fitted:
         shares: Floats = np.maximum(n_kept, 0) / len(self.forest.X)
         return shares
 
+    @cached_property
+    def _levels_of_classes(self) -> Floats:
+        assert self.classes is not None
+        base_rates = self.base_rates(outcomes_of_classes(self.classes, self.classes))
+        return level_by_odds(self.settings.pi, base_rates, self.least_level)
+
     def levels(self, outcomes: Outcomes) -> Floats:
         """Compute the probability that a sufficient set of each row must reach."""
-        pi = self.settings.pi
         if self.settings.levels == "same" or self.classes is None:
-            return np.full(len(outcomes.values), pi)
-        return level_by_odds(pi, self.base_rates(outcomes), self.least_level)
+            return np.full(len(outcomes.values), self.settings.pi)
+        levels: Floats = self._levels_of_classes[outcomes.low]
+        return levels
 
     def level_of_rules(self) -> float | dict[Any, float]:
         """Return the probability that a rule promises."""
         if self.settings.levels == "same" or self.classes is None:
             return self.settings.pi
-        levels = self.levels(outcomes_of_classes(self.classes, self.classes))
-        return dict(zip(self.classes.tolist(), levels.tolist(), strict=True))
+        return dict(zip(self.classes.tolist(), self._levels_of_classes.tolist(), strict=True))
 
     @property
     def level_text(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -31,7 +31,6 @@ CELLS_BYTES = 256 * 2**20
 Matrix: TypeAlias = NDArray[np.float32]
 Floats: TypeAlias = NDArray[np.float64]
 Masks: TypeAlias = NDArray[np.uint64]
-Reduction: TypeAlias = Callable[[_core.Projection, Matrix, Masks], Floats]
 
 
 def as_mask(positions: Sequence[int]) -> int:
@@ -69,6 +68,10 @@ class ProjectedForest:
                 self.__dict__["on_candidates"] = self._project([(variable,) for variable in self.candidates])
             projection: _core.Projection = self.__dict__["on_candidates"]
             return projection
+
+    @cached_property
+    def _candidate_set(self) -> frozenset[int]:
+        return frozenset(self.candidates)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave projections and cells out of pickles: they are computed again."""
@@ -108,68 +111,42 @@ class ProjectedForest:
 
     def squared_weights(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
         """Sum the squared weights of the training rows in the cells of X_S = x_S."""
-
-        def reduce(projection: _core.Projection, X: Matrix, masks: Masks) -> Floats:
-            squares = _core.squared_weights(
-                projection=projection, X=X, sets=masks, min_node_size=self.min_node_size, n_threads=n_threads
+        squares = np.empty(len(X))
+        for rows, projection, masks in self._projections(sets):
+            squares[rows] = _core.squared_weights(
+                projection=projection, X=X[rows], sets=masks, min_node_size=self.min_node_size, n_threads=n_threads
             )
-            return squares[:, None]
-
-        return self._reduce(reduce, X, sets, width=1)[:, 0]
+        return squares
 
     def mean(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
         """Compute the mean outcome given X_S = x_S."""
-
-        def reduce(projection: _core.Projection, X: Matrix, masks: Masks) -> Floats:
-            return _core.mean(
-                forest=self.forest.core,
-                projection=projection,
-                X=X,
-                sets=masks,
-                min_node_size=self.min_node_size,
-                n_threads=n_threads,
-            )
-
-        return self._reduce(reduce, X, sets, width=1)[:, 0]
+        return self._reduce(partial(_core.mean, n_threads=n_threads), X, sets, width=1)[:, 0]
 
     def cumulative_shares(
         self, X: Matrix, sets: Sequence[VariableSet] | None, end: NDArray[np.uint32], n_threads: int
     ) -> Floats:
         """Compute the probabilities of ranks below some ends."""
-
-        def reduce(projection: _core.Projection | None, X: Matrix, masks: Masks | None) -> Floats:
-            return _core.cumulative_shares(
-                forest=self.forest.core,
-                projection=projection,
-                X=X,
-                sets=masks,
-                min_node_size=self.min_node_size,
-                n_threads=n_threads,
-                end=end,
-            )
-
-        return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(end))
+        return self._reduce(partial(_core.cumulative_shares, end=end, n_threads=n_threads), X, sets, len(end))
 
     def quantiles(self, X: Matrix, sets: Sequence[VariableSet] | None, levels: Floats, n_threads: int) -> Floats:
         """Find the smallest outcomes whose cumulative probability reaches some levels."""
+        return self._reduce(partial(_core.quantiles, levels=levels, n_threads=n_threads), X, sets, len(levels))
 
-        def reduce(projection: _core.Projection | None, X: Matrix, masks: Masks | None) -> Floats:
-            return _core.quantiles(
-                forest=self.forest.core,
-                projection=projection,
-                X=X,
-                sets=masks,
-                min_node_size=self.min_node_size,
-                n_threads=n_threads,
-                levels=levels,
+    def _reduce(
+        self, reduce: Callable[..., Floats], X: Matrix, sets: Sequence[VariableSet] | None, width: int
+    ) -> Floats:
+        """Compute `width` numbers for each row given X_S = x_S; without sets, given all of it."""
+
+        def known(projection: _core.Projection | None, X: Matrix, masks: Masks | None) -> _core.KnownRows:
+            return _core.KnownRows(
+                forest=self.forest.core, projection=projection, X=X, sets=masks, min_node_size=self.min_node_size
             )
 
-        return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(levels))
-
-    def _reduce(self, reduce: Reduction, X: Matrix, sets: Sequence[VariableSet], width: int) -> Floats:
+        if sets is None:
+            return reduce(rows=known(None, X, None))
         out = np.empty((len(X), width))
         for rows, projection, masks in self._projections(sets):
-            out[rows] = reduce(projection, X[rows], masks)
+            out[rows] = reduce(rows=known(projection, X[rows], masks))
         return out
 
     def _projections(
@@ -178,7 +155,7 @@ class ProjectedForest:
         """Yield rows with a projection that distinguishes their sets, and the masks of the sets in it."""
         distinct = set(sets)
         union = tuple(sorted({variable for S in distinct for variable in S}))
-        if set(union) <= set(self.candidates) and len(self.candidates) <= MAX_VARIABLES:
+        if self._candidate_set.issuperset(union) and len(self.candidates) <= MAX_VARIABLES:
             yield slice(None), self.on_candidates, self._masks(sets, self.candidates)
         elif len(union) <= MAX_VARIABLES:
             projection = self._project_once([(variable,) for variable in union])

@@ -33,7 +33,7 @@ from suffice.explainer import SufficientExplainer
 
 MARK = b"SUFFICE\n"
 # 1: version 0.1, which counts the rows that a tree drew. 2: `radius` is the square of the distance.
-# 3: cells of the trees' own splits. 4: they separate categories, if `n_levels` says so.
+# 3: cells of the trees' own splits. 4: they separate categories, if `n_levels` says so, and trees may list their rows.
 FORMAT = 4
 PREFIX = struct.Struct("<8sIQ")
 N_DIGEST = 32
@@ -190,8 +190,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "y_rank": forest.y_rank.astype("<u4"),
         "y_values": forest.y_values.astype("<f8"),
         "n_nodes": np.array([len(tree.left) for tree in trees], dtype="<u4"),
-        # How often each tree drew each row: a quarter of the size of the rows themselves.
-        "n_drawn": np.stack([_count(tree.rows, len(forest.X)) for tree in trees]),
+        **_counted_rows([tree.rows for tree in trees], len(forest.X)),
     }
     if fitted.out_of_bag is not None:
         arrays["out_of_bag"] = fitted.out_of_bag.astype("<f4")
@@ -213,10 +212,14 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
-def _count(rows: NDArray[np.int32], n_rows: int) -> NDArray[Any]:
-    counts = np.bincount(rows, minlength=n_rows)
+def _counted_rows(of_trees: list[NDArray[np.int32]], n_rows: int) -> Arrays:
+    """Return the rows that each tree counts, as their numbers or, if that is shorter, how often it counts each row."""
+    counted = np.concatenate(of_trees).astype("<u2" if n_rows <= 2**16 else "<u4")
+    if counted.nbytes < n_rows * len(of_trees):
+        return {"n_counted": np.array([len(rows) for rows in of_trees], dtype="<u4"), "counted": counted}
+    counts = np.stack([np.bincount(rows, minlength=n_rows) for rows in of_trees])
     # A row is drawn 256 times only if there are few rows or the forest draws many.
-    return counts.astype("<u4" if counts.max() > 255 else "|u1")
+    return {"n_drawn": counts.astype("<u4" if counts.max() > 255 else "|u1")}
 
 
 def _plain(value: Any) -> Any:

@@ -199,15 +199,19 @@ def check_matrix(X: NDArray[np.float32], encoding: Encoding, takes_missing: bool
     require(len(X) >= 2 and (is_finite or not np.isinf(X).any()), "the table holds infinity or fewer than two rows")
     lacks_values = not is_finite and not takes_missing and np.isnan(X).any()
     require(not lacks_values, "the table has missing values, which the forest does not support")
+    if is_finite:  # row by row, in a fifth of the time that the columns take one by one
+        lows, highs = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     for c, column in enumerate(encoding.columns):
         values, name = X[:, c], f"column {column.name!r}"
-        known = values[~np.isnan(values)]
+        known = values if is_finite else values[~np.isnan(values)]
+        if not len(known):
+            continue
+        low, high = (lows[c], highs[c]) if is_finite else (known.min(), known.max())
         if column.kind != "number":
             require((known == np.floor(known)).all(), f"{name} holds fractions, but is declared as whole numbers")
         if column.kind == "category":
-            require(np.all((known >= 0) & (known < len(column.labels))), f"{name} holds unknown categories")
-        elif len(known):
-            low, high = known.min(), known.max()
+            require(low >= 0 and high < len(column.labels), f"{name} holds unknown categories")
+        else:
             is_large = column.kind == "whole" and max(abs(low), abs(high)) >= MAX_WHOLE
             require(not is_large, f"{name} holds whole numbers that are too large")
             # Some training rows may have been left out, so that the range in the file can be wider.
@@ -398,18 +402,15 @@ def read_forest(header: dict[str, Any], reader: Reader, n_rows: int, n_classes: 
         name: reader.read(name, kind, total, *((width,) if name == "value" else ()))
         for name, kind in NODE_TYPES.items()
     }
-    n_drawn = reader.read("n_drawn", "|u1 <u4", len(n_nodes), n_rows)
     _check_values(nodes["value"], n_classes)
     reader.memory.take(_NODE_BYTES * total + _TREE_BYTES * len(n_nodes), "the nodes of the trees")
-    reader.memory.take(_ROW_BYTES * int(n_drawn.sum(dtype=np.int64)), "the rows of the trees")
+    rows = _read_rows(reader, len(n_nodes), n_rows)
     _check_depth(nodes["left"], nodes["right"], n_nodes, reader.memory)
     nodes |= {name: nodes[name].astype(np.int64) for name in ("left", "right", "column")}
     trees = []
     begin = 0
-    for tree, size in enumerate(n_nodes):
-        require(1 <= n_drawn[tree].sum(dtype=np.int64) < 2**31, "a tree drew no rows, or too many")
-        rows = np.repeat(np.arange(n_rows, dtype=np.int32), n_drawn[tree])
-        trees.append(TreeArrays(rows=rows, **{name: nodes[name][begin : begin + size] for name in NODE_TYPES}))
+    for of_tree, size in zip(rows, n_nodes, strict=True):
+        trees.append(TreeArrays(rows=of_tree, **{name: nodes[name][begin : begin + size] for name in NODE_TYPES}))
         begin += size
     params = dict(header["forest"])
     takes_missing, kind = read_flag(params.pop("takes_missing"), "takes_missing"), params.pop("kind")
@@ -419,6 +420,25 @@ def read_forest(header: dict[str, Any], reader: Reader, n_rows: int, n_classes: 
     require(0 < leaf < math.inf, f"invalid leaf size: {leaf!r}")
     _check_growth(params, reader.memory)
     return PlainForest(kind, params, takes_missing, tuple(trees))
+
+
+def _read_rows(reader: Reader, n_trees: int, n_rows: int) -> list[NDArray[np.int32]]:
+    """Read the rows that each tree counts: a list of them, or how often it counts each row."""
+    are_listed = "counted" in reader.names
+    if are_listed:
+        n_counted = reader.read("n_counted", "<u4", n_trees).astype(np.int64)
+    else:
+        n_drawn = reader.read("n_drawn", "|u1 <u4", n_trees, n_rows)
+        n_counted = n_drawn.sum(axis=1, dtype=np.int64)
+    reader.memory.take(_ROW_BYTES * int(n_counted.sum()), "the rows of the trees")
+    require(np.all((n_counted >= 1) & (n_counted < 2**31)), "a tree drew no rows, or too many")
+    if not are_listed:
+        return [np.repeat(np.arange(n_rows, dtype=np.int32), of_tree) for of_tree in n_drawn]
+    counted = reader.read("counted", "<u2 <u4", int(n_counted.sum()))
+    require(counted.max() < n_rows, "a tree counts an unknown row")
+    rows = np.split(counted.astype(np.int32), np.cumsum(n_counted)[:-1])
+    require(all(np.all(of_tree[:-1] <= of_tree[1:]) for of_tree in rows), "the rows of a tree are not in order")
+    return rows
 
 
 def _check_growth(params: dict[str, Any], memory: Memory) -> None:

@@ -110,7 +110,7 @@ def read_single_row(X: Any, encoding: Encoding) -> tuple[NDArray[np.float32], st
     with np.errstate(over="ignore"):
         matrix = exact.astype(np.float32)
     for c in encoding.whole_columns:
-        if numbers[c] != np.floor(numbers[c]):
+        if not numbers[c].is_integer():
             matrix[:, c] = keep_fractions(exact[:, c])
     return matrix, library
 

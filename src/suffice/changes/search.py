@@ -138,39 +138,36 @@ def find_changes(
     sets = [(v,) for v in limits.changeable]
     out: list[FoundChanges | None] = [None] * len(targets)
     everywhere = options.check == "everywhere"
-    votes, least = everywhere and uses_votes(state), 0.0 if state.classes is None else 0.5
+    least = 0.0 if state.classes is None else 0.5
     curve_of = {target: calibration_of(state, target) if everywhere else Calibration() for target in targets}
     goals = list(zip(targets, search.levels.tolist(), strict=True))
     vote_of = {(target, level): curve_of[target].vote_for(level, least) for target, level in dict.fromkeys(goals)}
     needed = np.array([vote_of[goal] for goal in goals])
-    space = _core.ChangeSpace(
-        forest=state.forest.core,
-        variable_of=state.variables.number_columns(sets),
-        n_variables=len(sets),
-        allowed=[(column, [float(code) for code in codes]) for column, codes in limits.labels.items()],
-        n_candidates=state.settings.n_candidates,
-        min_node_size=state.min_node_size,
-    )
     n_done = 0
     for level in np.unique(needed):
         rows = np.flatnonzero(needed == level)
         arrays = _core.find_changes(
-            space=space,
-            regions=_boxes(regions, rows),
-            limits=_boxes(reach, rows),
-            wanted=flags,
-            target=number[rows],
+            forest=state.forest.core,
             options=_core.ChangeOptions(
+                variable_of=state.variables.number_columns(sets).tolist(),
+                allowed=list(limits.labels.items()),
                 pi=float(level),
                 min_plausibility=options.min_plausibility,
-                check="votes" if votes else options.check,
+                everywhere=everywhere,
+                votes=uses_votes(state),
                 minimal_only=options.sets == "minimal",
                 min_size=options.min_size,
                 max_size=min(options.max_size, len(sets)),
                 n_changes=options.n,
                 max_sets=state.settings.max_sets or 2**62,
                 max_nodes=options.max_nodes,
+                n_candidates=state.settings.n_candidates,
+                min_node_size=state.min_node_size,
             ),
+            regions=_boxes(regions, rows),
+            limits=_boxes(reach, rows),
+            wanted=flags,
+            target=number[rows],
             n_threads=state.settings.n_threads,
             progress=None if progress is None else partial(_report, progress, n_done),
         )
@@ -192,15 +189,16 @@ def _boxes(boxes: Boxes, rows: NDArray[np.intp]) -> _core.ValueBoxes:
     return _core.ValueBoxes(**{name: np.ascontiguousarray(values[rows]) for name, values in boxes.items()})
 
 
-def _read(arrays: _core.FoundChanges, n_rows: int, changeable: VariableSet) -> list[FoundChanges]:
+def _read(arrays: _core.ChangeArrays, n_rows: int, changeable: VariableSet) -> list[FoundChanges]:
     changes: list[list[FoundChange]] = [[] for _ in range(n_rows)]
-    for i, row in enumerate(arrays.changes.row.tolist()):
-        changes[row].append(_one(arrays.changes, i, changeable))
     misses: list[FoundChange | None] = [None] * n_rows
     is_too_rare = [False] * n_rows
-    for i, row in enumerate(arrays.misses.row.tolist()):
-        misses[row] = _one(arrays.misses, i, changeable)
-        is_too_rare[row] = bool(arrays.is_too_rare[i])
+    for i, row in enumerate(arrays.row.tolist()):
+        change = _one(arrays, i, changeable)
+        if arrays.is_miss[i]:
+            misses[row], is_too_rare[row] = change, bool(arrays.is_too_rare[i])
+        else:
+            changes[row].append(change)
     return [
         FoundChanges(tuple(changes[row]), misses[row], is_too_rare[row], bool(arrays.is_complete[row]))
         for row in range(n_rows)

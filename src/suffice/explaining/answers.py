@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.outcomes import Outcomes
-from suffice.explaining.found_sets import FoundSets, ScoredSet
+from suffice.explaining.found_sets import FoundSets
 
 if TYPE_CHECKING:
     from suffice._forest.asked_rows import OutcomeSource
@@ -23,7 +23,6 @@ class Answers(NamedTuple):
     outcomes: Outcomes
     predictions: NDArray[Any]
     sets: FoundSets
-    smaller: Sequence[ScoredSet | None]  # beside a best set of many variables
     rules: Sequence[tuple[Rule, ...]]
     sdps_of_all: NDArray[np.float64]
     source: OutcomeSource = "given"
@@ -43,7 +42,6 @@ class Answers(NamedTuple):
             outcomes=self.outcomes.take(rows),
             predictions=self.predictions[rows],
             sets=self.sets.in_order(rows),
-            smaller=[self.smaller[row] for row in rows],
             rules=[self.rules[row] for row in rows],
             sdps_of_all=self.sdps_of_all[rows],
             source=self.source,
@@ -62,7 +60,6 @@ class Answers(NamedTuple):
             outcomes=Outcomes.joined([part.outcomes for part in parts]),
             predictions=np.concatenate([part.predictions for part in parts]),
             sets=FoundSets.joined([part.sets for part in parts]),
-            smaller=[smaller for part in parts for smaller in part.smaller],
             rules=[rules for part in parts for rules in part.rules],
             sdps_of_all=np.concatenate([part.sdps_of_all for part in parts]),
             source=parts[0].source if len(sources) == 1 else "given",

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
+from suffice.explaining.found_sets import ScoredSet
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,47 +41,86 @@ class Estimate:
 
 
 def put_best_first(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets) -> FoundSets:
-    """Put the best sufficient set of each row before its others (docs/method.md, 1.5)."""
-    begins, places = sets.offset[:-1], choose_sets(fitted, X, outcomes, sets)
-    rows = np.flatnonzero(places > begins)
-    if not len(rows):
-        return sets
-    order = np.arange(len(sets.masks))
-    for begin, place in zip(begins[rows].tolist(), places[rows].tolist(), strict=True):
-        order[begin : place + 1] = [place, *range(begin, place)]
-    chosen = [sets.members(sets.masks[place]) for place in places[rows]]
-    best_masks, best_sdps, best_squares = sets.best_masks.copy(), sets.best_sdps.copy(), sets.best_squares.copy()
-    best_masks[rows], best_sdps[rows] = sets.masks[places[rows]], sets.sdps[places[rows]]
-    best_squares[rows] = fitted.projected.squared_weights(X[rows], chosen, fitted.settings.n_threads)
-    masks, sdps = sets.masks[order], sets.sdps[order]
-    return replace(sets, masks=masks, sdps=sdps, best_masks=best_masks, best_sdps=best_sdps, best_squares=best_squares)
-
-
-def choose_sets(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets) -> NDArray[np.int64]:
-    """Choose the best sufficient set of each row; -1 if it has none.
+    """Put the best sufficient set of each row before its others (docs/method.md, 1.5).
 
     Among the sets of the smallest size whose SDP is the highest, within its error, it is the one with the variables
     that keep the outcome most often alone; `rank_alone` ranks the variables. Which of these sets has the highest SDP
     changes with the seed of the forest.
     """
-    sizes, offset = sets.sizes(), sets.offset.tolist()
-    surest: list[list[tuple[int, VariableSet]]] = []
+    smallest = _smallest_sets(sets)
+    if not smallest:
+        return sets
+    firsts = [(row, of_row[0].variables) for row, of_row in smallest.items()]
+    square_of = dict(zip(firsts, _squared_weights(fitted, X, firsts), strict=True))
+    surest = {row: _surest(of_row, square_of[row, of_row[0].variables]) for row, of_row in smallest.items()}
+    alone = _alone(fitted, X, outcomes, {row: of_row for row, of_row in surest.items() if len(of_row) > 1}, square_of)
+    order = np.arange(len(sets.masks))
+    rows, squares = np.array(list(smallest)), []
+    for row, begin in zip(rows.tolist(), sets.offset[rows].tolist(), strict=True):
+        n = 0
+        if row in alone:
+            ranked = rank_alone(alone[row], functools.partial(mean_gain, fitted), fitted.variables.names)
+            n = _first_by_rank([chosen.variables for chosen in surest[row]], ranked)
+        order[begin : begin + n + 1] = [begin + n, *range(begin, begin + n)]
+        squares.append(square_of.get((row, surest[row][n].variables), math.nan))
+    best = {name: getattr(sets, name).copy() for name in ("best_masks", "best_sdps", "best_squares")}
+    sets = replace(sets, masks=sets.masks[order], sdps=sets.sdps[order], **best)
+    sets.best_masks[rows], sets.best_sdps[rows] = sets.masks[sets.offset[rows]], sets.sdps[sets.offset[rows]]
+    sets.best_squares[rows] = squares
+    return sets
+
+
+def bound_best(fitted: Fitted, X: NDArray[np.float32], sets: FoundSets, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Compute lower bounds of the SDPs of the best sets of some rows."""
+    squares = sets.best_squares[rows]
+    is_unknown = np.isnan(squares)
+    best = [(row, sets.members(sets.best_masks[row])) for row in rows[is_unknown].tolist()]
+    squares[is_unknown] = _squared_weights(fitted, X, best)
+    return lower_bounds(sets.best_sdps[rows], squares, fitted.settings.confidence or SHOWN_CONFIDENCE)
+
+
+def bound_set(fitted: Fitted, x: NDArray[np.float32], chosen: ScoredSet) -> float:
+    """Compute a lower bound of the SDP of a set at one row."""
+    squares = np.array(_squared_weights(fitted, x[None], [(0, chosen.variables)]))
+    confidence = fitted.settings.confidence or SHOWN_CONFIDENCE
+    return float(lower_bounds(np.array([chosen.sdp]), squares, confidence)[0])
+
+
+def _squared_weights(fitted: Fitted, X: NDArray[np.float32], pairs: Sequence[tuple[int, VariableSet]]) -> list[float]:
+    """Sum the squared weights behind the SDPs of sets at rows."""
+    if not pairs:
+        return []
+    rows, sets = zip(*pairs, strict=True)
+    squares: list[float] = fitted.projected.squared_weights(X[list(rows)], sets, fitted.settings.n_threads).tolist()
+    return squares
+
+
+def _smallest_sets(sets: FoundSets) -> dict[int, list[ScoredSet]]:
+    """Return the sufficient sets of the smallest size, the surest first, of rows that have several of them."""
+    smallest = {}
+    sizes, offset, sdps = sets.sizes(), sets.offset.tolist(), sets.sdps.tolist()
     for row, (begin, end) in enumerate(itertools.pairwise(offset)):
-        n = int(np.count_nonzero(sizes[begin:end] == sizes[begin])) if end > begin else 0
-        if n > 1:  # a row with one smallest set has no choice
-            variance = share_variance(float(sets.sdps[begin]), float(sets.best_squares[row]))
-            least = round(float(sets.sdps[begin]) - N_ERRORS * math.sqrt(2 * variance), N_DIGITS)
-            n = int(np.count_nonzero(np.round(sets.sdps[begin : begin + n], N_DIGITS) >= least))
-        surest.append([(j, sets.members(sets.masks[j])) for j in range(begin, begin + n)] if n > 1 else [])
-    alone = _alone(fitted, X, outcomes, [sorted({v for _, S in of_row for v in S}) for of_row in surest])
-    on_average = functools.partial(mean_gain, fitted)
-    chosen = np.where(sets.n_by_row() > 0, sets.offset[:-1], -1)
-    for row, (of_row, estimates) in enumerate(zip(surest, alone, strict=True)):
-        if of_row:
-            ranked = rank_alone(estimates, on_average, fitted.variables.names)
-            rank = {v: i for i, v in enumerate(ranked)}
-            chosen[row] = min(of_row, key=lambda item: sorted(rank[v] for v in item[1]))[0]
-    return chosen
+        if end - begin > 1 and sizes[begin] == sizes[begin + 1]:
+            n = sum(size == sizes[begin] for size in sizes[begin:end])
+            smallest[row] = [ScoredSet(sets.members(sets.masks[j]), sdps[j]) for j in range(begin, begin + n)]
+    return smallest
+
+
+def _surest(of_row: list[ScoredSet], square: float) -> list[ScoredSet]:
+    """Return the sets whose SDP is that of the first one within the error of the difference."""
+    error = N_ERRORS * math.sqrt(2 * share_variance(of_row[0].sdp, square))
+    least = round(of_row[0].sdp - error, N_DIGITS)
+    return of_row[: sum(round(chosen.sdp, N_DIGITS) >= least for chosen in of_row)]
+
+
+def _first_by_rank(sets: Sequence[VariableSet], ranked: Iterable[int]) -> int:
+    """Return which set of several has the variables that are ranked first."""
+    left = list(range(len(sets)))
+    for v in ranked:
+        left = [i for i in left if v in sets[i]] or left
+        if len(left) == 1:
+            break
+    return left[0]
 
 
 def rank_alone(
@@ -86,17 +128,16 @@ def rank_alone(
     on_average: Callable[[int], Estimate],
     names: Sequence[str],
     n_errors: float = N_ERRORS,
-) -> list[int]:
+) -> Iterator[int]:
     """Rank variables by how often they keep the outcome alone, so that noise does not decide."""
-    left, ranked = sorted(alone), []
+    left = sorted(alone)
     while left:
         equal = _equal_to_the_best({v: alone[v] for v in left}, n_errors)
         if len(equal) > 1:
             equal = _equal_to_the_best({v: on_average(v) for v in equal}, N_ERRORS)
         first = min(equal, key=lambda v: names[v])
-        ranked.append(first)
+        yield first
         left.remove(first)
-    return ranked
 
 
 def _equal_to_the_best(estimates: Mapping[int, Estimate], n_errors: float) -> list[int]:
@@ -111,19 +152,31 @@ def _equal_to_the_best(estimates: Mapping[int, Estimate], n_errors: float) -> li
 
 
 def _alone(
-    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, variables: Sequence[Sequence[int]]
-) -> list[dict[int, Estimate]]:
-    """Compute the SDP of each variable of a row alone, with its variance as that of a share of as many rows."""
-    rows = np.array([row for row, of in enumerate(variables) for _ in of], dtype=np.intp)
-    alone = [(v,) for of in variables for v in of]
-    n_threads = fitted.settings.n_threads
-    sdps = fitted.projected.sdp(X[rows], alone, outcomes.take(rows), n_threads).tolist()
-    squares = fitted.projected.squared_weights(X[rows], alone, n_threads).tolist()
-    estimates = [
-        Estimate(round(sdp, N_DIGITS), share_variance(sdp, square)) for sdp, square in zip(sdps, squares, strict=True)
-    ]
-    ends = itertools.accumulate(len(of) for of in variables)
-    return [dict(zip(of, estimates[end - len(of) : end], strict=True)) for of, end in zip(variables, ends, strict=True)]
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    sets: Mapping[int, Sequence[ScoredSet]],
+    square_of: dict[tuple[int, VariableSet], float],
+) -> dict[int, dict[int, Estimate]]:
+    """Compute the SDP of each variable of a row alone, with its variance as that of a share of as many rows.
+
+    Squared weights that are not known yet are added to `square_of`.
+    """
+    pairs = [(row, (v,)) for row, of_row in sets.items() for v in sorted({v for one in of_row for v in one.variables})]
+    sdp_of = {(row, one.variables): one.sdp for row, of_row in sets.items() for one in of_row}
+    unsearched = [pair for pair in pairs if pair not in sdp_of]
+    if unsearched:
+        rows = np.array([row for row, _ in unsearched])
+        singles, part = [S for _, S in unsearched], outcomes.take(rows)
+        sdps = fitted.projected.sdp(X[rows], singles, part, fitted.settings.n_threads).tolist()
+        sdp_of |= dict(zip(unsearched, sdps, strict=True))
+    unknown = [pair for pair in pairs if pair not in square_of]
+    square_of |= dict(zip(unknown, _squared_weights(fitted, X, unknown), strict=True))
+    alone: dict[int, dict[int, Estimate]] = {row: {} for row in sets}
+    for row, (v,) in pairs:
+        sdp = sdp_of[row, (v,)]
+        alone[row][v] = Estimate(round(sdp, N_DIGITS), share_variance(sdp, square_of[row, (v,)]))
+    return alone
 
 
 def share_variance(sdp: float, square: float) -> float:

@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice._forest.asked_rows import AskedRows
-from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
+from suffice._forest.projection import MAX_VARIABLES
 from suffice._table.frames import make_frame
 from suffice._text import counted, format_share, to_plain
 from suffice.errors import check_word
 from suffice.explaining.answers import Answers
+from suffice.explaining.best_set import bound_best, bound_set
 from suffice.explaining.explanation import LEAST_OFFERED, Explanation, SufficientSet, is_contested
 from suffice.explaining.importance import SetsKind, check_sets, importance_of_rows, rank_means
-from suffice.explaining.search import ExplainOptions, find_rules, find_smaller_sets, find_sufficient_sets
+from suffice.explaining.search import ExplainOptions, find_rules, find_sufficient_sets
 from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Explanations(Sequence[Explanation]):
         self.sets = sets
         self.library = library
         self.stability = stability
+        self._known_bounds: dict[int, float] = {}  # by row; see `lower_bounds`
 
     def with_stability(self, stability: SetStability) -> Explanations:
         """Return the same explanations with the stability of their best sets, which text, JSON and cards then state.
@@ -89,7 +91,7 @@ class Explanations(Sequence[Explanation]):
         Explanations
             A copy.
         """
-        if stability.best_sets != tuple(best.variables for best in self.best_sets):
+        if stability.best_sets != self._best_variables:
             raise ValueError(
                 f"`stability` is about {len(stability)} rows with other best sets than these {len(self)} explanations: "
                 "measure it with the same explainer, rows and outcomes."
@@ -230,12 +232,16 @@ class Explanations(Sequence[Explanation]):
     @property
     def best_sets(self) -> tuple[SufficientSet, ...]:
         """The best set of each row: one of its smallest sufficient sets or, if there is none, the set with the most."""
-        sets = self.answers.sets
-        masks = [mask.tobytes() for mask in sets.best_masks]
-        example = dict(zip(masks, sets.best_masks, strict=True))  # a few sets are the best ones of many rows
+        figures = self._best_variables, self.answers.sets.best_sdps.tolist(), self.lower_bounds.tolist()
+        return tuple(SufficientSet(*of_row) for of_row in zip(*figures, strict=True))
+
+    @property
+    def _best_variables(self) -> tuple[tuple[str, ...], ...]:
+        best_masks = self.answers.sets.best_masks
+        masks = [mask.tobytes() for mask in best_masks]
+        example = dict(zip(masks, best_masks, strict=True))  # a few sets are the best ones of many rows
         variables = {mask: self._named(example[mask], 0.0).variables for mask in example}
-        figures = zip(masks, sets.best_sdps.tolist(), self.lower_bounds.tolist(), strict=True)
-        return tuple(SufficientSet(variables[mask], sdp, lower) for mask, sdp, lower in figures)
+        return tuple(variables[mask] for mask in masks)
 
     @property
     def sdps_of_all(self) -> NDArray[np.float64]:
@@ -251,9 +257,17 @@ class Explanations(Sequence[Explanation]):
     @cached_property
     def lower_bounds(self) -> NDArray[np.float64]:
         """A lower bound of the SDP of each row's best set, at 95 % confidence or the explainer's `confidence`."""
-        sets = self.answers.sets
-        confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
-        return lower_bounds(sets.best_sdps, sets.best_squares, confidence)
+        return bound_best(self.fitted, self.answers.X, self.answers.sets, np.arange(len(self)))
+
+    def _lower_bound(self, i: int) -> float:
+        """Return the lower bound of one row, without those of all others."""
+        # Weights given one of more candidates need a projection of their own, better one for all rows.
+        if "lower_bounds" in vars(self) or len(self.candidates) > MAX_VARIABLES:
+            return float(self.lower_bounds[i])
+        if i not in self._known_bounds:
+            [bound] = bound_best(self.fitted, self.answers.X, self.answers.sets, np.array([i])).tolist()
+            self._known_bounds[i] = bound
+        return self._known_bounds[i]
 
     @cached_property
     def levels(self) -> NDArray[np.float64]:
@@ -333,6 +347,7 @@ class Explanations(Sequence[Explanation]):
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations in the order of the rows."""
+        _ = self.lower_bounds  # of all rows at once
         return (self._explanation(i) for i in range(len(self)))
 
     def _explanation(self, i: int) -> Explanation:
@@ -342,7 +357,7 @@ class Explanations(Sequence[Explanation]):
             (column.name, column.decode(value))
             for column, value in zip(self.columns, self.answers.X[i].tolist(), strict=True)
         ]
-        best_set = self._named(found_sets.best_masks[i], float(found_sets.best_sdps[i]), float(self.lower_bounds[i]))
+        best_set = self._named(found_sets.best_masks[i], float(found_sets.best_sdps[i]), self._lower_bound(i))
         others = [
             self._named(found_sets.masks[j], float(found_sets.sdps[j]))
             for j in range(found_sets.offset[i] + 1, found_sets.offset[i + 1])
@@ -380,12 +395,11 @@ class Explanations(Sequence[Explanation]):
         )
 
     def _smaller_set(self, i: int) -> SufficientSet | None:
-        smaller = self.answers.smaller[i]
+        smaller = self.answers.sets.smaller.get(i)
         if smaller is None:
             return None
-        confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
-        [lower] = lower_bounds(np.array([smaller.sdp]), np.array([smaller.squares]), confidence)
-        return SufficientSet(tuple(self.variable_names[v] for v in smaller.variables), smaller.sdp, float(lower))
+        lower = bound_set(self.fitted, self.answers.X[i], smaller)
+        return SufficientSet(tuple(self.variable_names[v] for v in smaller.variables), smaller.sdp, lower)
 
     def _offered_pi(self, i: int) -> float | None:
         level = float(self.answers.sets.offered[i])
@@ -563,7 +577,7 @@ class Explanations(Sequence[Explanation]):
         n_contested = int(np.count_nonzero(self.is_contested))
         if n_contested:
             lines.append(f"{counted(n_contested, 'set')} {'is' if n_contested == 1 else 'are'} contested: {CONTESTED}.")
-        n_empty = sum(not best.variables for best, found in zip(self.best_sets, self.has_set, strict=True) if found)
+        n_empty = int(np.count_nonzero(self.has_set & ~self.answers.sets.best_masks.any(axis=1)))
         if n_empty:
             verb = "needs" if n_empty == 1 else "need"
             lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
@@ -587,12 +601,11 @@ def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: b
     has_bar = wants_bar(progress)
     with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report:
         sets = find_sufficient_sets(state, matrix, outcomes, minimal_only=options.sets == "minimal", progress=report)
-    smaller = find_smaller_sets(state, matrix, outcomes, sets)
     rules: list[tuple[Rule, ...]] = [()] * len(matrix)
     if options.rules is not None:
         rules = find_rules(state, matrix, outcomes, sets, options, progress, has_bar)
     known = sdps_of_all(state, matrix, outcomes)
-    answers = Answers(matrix, outcomes, predictions, sets, smaller, rules, known, rows.source, rows.ids)
+    answers = Answers(matrix, outcomes, predictions, sets, rules, known, rows.source, rows.ids)
     answers = answers._replace(rules_searched=options.rules is not None)
     return Explanations(answers, state.without_model, options.sets, rows.library)
 

@@ -5,6 +5,7 @@ How sets are found is left to ``search``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -31,7 +32,8 @@ def check_sets(sets: str) -> None:
 
 def importance_of_sets(sets: Sequence[Collection[str]], names: Sequence[str]) -> dict[str, float]:
     """Compute the importance of variables over the sets of one row."""
-    return {name: sum(name in chosen for chosen in sets) / max(len(sets), 1) for name in names}
+    n_sets = Counter(name for chosen in sets for name in chosen)
+    return {name: n_sets[name] / max(len(sets), 1) for name in names}
 
 
 def importance_of_rows(found_sets: FoundSets, n_variables: int, sets: SetsKind) -> NDArray[np.float64]:
@@ -39,7 +41,7 @@ def importance_of_rows(found_sets: FoundSets, n_variables: int, sets: SetsKind) 
     n_sets = found_sets.n_by_row()
     n_rows = len(n_sets)
     row_of_set = np.repeat(np.arange(n_rows), n_sets)
-    size = found_sets.sizes()
+    size = np.array(found_sets.sizes(), dtype=np.intp)
     is_counted = np.ones(len(size), dtype=bool)
     if sets == "minimal" and len(size):
         smallest = size[np.minimum(found_sets.offset[:-1], len(size) - 1)]

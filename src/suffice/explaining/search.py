@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
-from suffice._forest.bounds import discounted_share, least_sdps, lower_bounds
+from suffice._forest.bounds import discounted_share, least_sdps
 from suffice._forest.candidates import n_by_paths
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice.errors import SearchSizeWarning, did_you_mean, warn
 from suffice.explaining.best_set import put_best_first
-from suffice.explaining.found_sets import BY_ROW, FoundSets, ScoredSet
+from suffice.explaining.found_sets import FoundSets, ScoredSet
 from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
 the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
+SEARCHED, LATER = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"), ("best_squares", "offered")
 BOX_FIELDS = (
     "sdp",
     "low",
@@ -45,6 +46,12 @@ BOX_FIELDS = (
 )
 
 
+# Lower levels are multiples of this. A convention, not tuned.
+STEP = 0.05
+# A best set of more variables, more than a person holds in mind, gets a smaller one beside it. Not tuned.
+MANY = 4
+
+
 def find_sufficient_sets(
     fitted: Fitted,
     X: NDArray[np.float32],
@@ -54,29 +61,15 @@ def find_sufficient_sets(
     progress: Callable[[int], object] | None,
     warns: bool = True,
     needs_best: bool = True,
-    levels: NDArray[np.float64] | None = None,
 ) -> FoundSets:
     """Find the sets of candidates that reach the level and have no smaller part that does; the best one comes first.
 
-    With `needs_best`, rows without a sufficient set get a best set too: that of a lower level, which is searched anew.
+    With `needs_best`, rows without a sufficient set get a best set too: that of the highest multiple of `STEP` that any
+    of their sets is known to reach.
     """
-    settings = fitted.settings
-    n = fitted.n_searched
-    if settings.min_size > n:
-        raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
-    levels = fitted.levels(outcomes) if levels is None else levels
-    distinct = np.unique(levels) if len(levels) else np.array([settings.pi])
-    if len(distinct) == 1:
-        sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_best)
-    else:
-        parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
-        for level, of_level in zip(distinct, rows, strict=True):
-            report = None if progress is None else functools.partial(_report, progress, n_done)
-            part = outcomes.take(of_level)
-            parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report, needs_best))
-            n_done += len(of_level)
-        sets = FoundSets.joined(parts).in_order(np.argsort(np.concatenate(rows)))
+    sets, below = _search_levels(fitted, X, outcomes, minimal_only, progress, needs_best)
     if warns and not sets.is_complete.all():
+        settings, n = fitted.settings, fitted.n_searched
         largest = n if settings.max_size is None else min(settings.max_size, n)
         n_sets = sum(math.comb(n, size) for size in range(settings.min_size, largest + 1))
         warn(
@@ -86,70 +79,56 @@ def find_sufficient_sets(
             SearchSizeWarning,
         )
     sets = put_best_first(fitted, X, outcomes, sets)
-    return _with_best_below(fitted, X, outcomes, sets) if needs_best else sets
+    return sets if below is None else _with_sets_below(fitted, X, outcomes, sets, below)
 
 
-# Lower levels are multiples of this. A convention, not tuned.
-STEP = 0.05
-
-
-def _with_best_below(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets) -> FoundSets:
-    """Give rows without a sufficient set the best set of the highest level that any of their sets is known to reach."""
-    rows = np.flatnonzero(sets.n_by_row() == 0)
-    if not fitted.has_signal or not len(rows):
+def _with_sets_below(
+    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets, below: FoundSets
+) -> FoundSets:
+    """Give rows without a sufficient set the best one below their level, and rows with large sets a smaller one."""
+    rows = np.flatnonzero(below.n_by_row())
+    if not len(rows):
         return sets
-    best = {name: getattr(sets, name).copy() for name in ("best_masks", "best_sdps", "best_squares")}
-    offered = np.zeros(len(X))
-    while True:  # a set that is found at a level may reach a higher one
-        reached = best["best_sdps"][rows]
-        if fitted.settings.confidence is not None:
-            reached = lower_bounds(reached, best["best_squares"][rows], fitted.settings.confidence)
-        levels = np.round(np.floor(reached / STEP + 1e-9) * STEP, 2)
-        is_higher = levels > offered[rows]
-        rows, levels = rows[is_higher], levels[is_higher]
-        if not len(rows):
-            break
-        below = find_best_below(fitted, X, outcomes, rows, levels)
-        has_set = below.n_by_row() > 0
-        rows = rows[has_set]
-        offered[rows] = levels[has_set]
-        for name, array in best.items():
-            array[rows] = getattr(below, name)[has_set]
-    return replace(sets, **best, offered=np.where(offered > 0, offered, np.nan))
+    part = put_best_first(fitted, X[rows], outcomes.take(rows), below.in_order(rows))
+    has_set = sets.n_by_row()[rows] > 0
+    names = ("best_masks", "best_sdps", "best_squares")
+    best = {name: getattr(sets, name).copy() for name in (*names, "offered")}
+    for name, array in best.items():
+        array[rows[~has_set]] = getattr(part, name)[~has_set]
+    smaller: dict[int, ScoredSet] = {}
+    for i in np.flatnonzero(has_set).tolist():
+        S = part.members(part.best_masks[i])
+        if len(S) < len(sets.members(sets.best_masks[rows[i]])):
+            smaller[int(rows[i])] = ScoredSet(S, float(part.best_sdps[i]))
+    return replace(sets, **best, smaller=smaller)
 
 
-# A best set of more variables, more than a person holds in mind, gets a smaller one beside it. Not tuned.
-MANY = 4
-
-
-def find_smaller_sets(
-    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets
-) -> list[ScoredSet | None]:
-    """Find smaller sets, of a level lower by one step, for rows whose best sufficient set has many variables."""
-    smaller: list[ScoredSet | None] = [None] * len(X)
-    sizes = np.array([len(sets.members(mask)) for mask in sets.best_masks], dtype=np.intp)
-    rows = np.flatnonzero((sets.n_by_row() > 0) & (sizes > MANY))
-    if len(rows):
-        below = find_best_below(fitted, X, outcomes, rows, fitted.levels(outcomes)[rows] - STEP)
-        for i, row in enumerate(rows.tolist()):
-            S = below.members(below.best_masks[i])
-            if len(S) < sizes[row]:
-                smaller[row] = ScoredSet(S, float(below.best_sdps[i]), float(below.best_squares[i]))
-    return smaller
-
-
-def find_best_below(
+def _search_levels(
     fitted: Fitted,
     X: NDArray[np.float32],
     outcomes: Outcomes,
-    rows: NDArray[np.intp],
-    levels: NDArray[np.float64],
-) -> FoundSets:
-    """Find the best sets of some rows at other levels."""
-    part = outcomes.take(rows)
-    return find_sufficient_sets(
-        fitted, X[rows], part, minimal_only=True, progress=None, warns=False, needs_best=False, levels=levels
-    )
+    minimal_only: bool,
+    progress: Callable[[int], object] | None,
+    needs_best: bool,
+) -> tuple[FoundSets, FoundSets | None]:
+    """Search the sets of all rows, those of one level at a time; None instead of sets below it if they have none."""
+    settings = fitted.settings
+    if settings.min_size > fitted.n_searched:
+        raise ValueError(f"`min_size` is {settings.min_size}, but there are only {fitted.n_searched} candidates.")
+    levels = fitted.levels(outcomes)
+    distinct = np.unique(levels) if len(levels) > 1 else levels if len(levels) else np.array([settings.pi])
+    if len(distinct) == 1:
+        return _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_best)
+    parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
+    for level, of_level in zip(distinct, rows, strict=True):
+        report = None if progress is None else functools.partial(_report, progress, n_done)
+        part = outcomes.take(of_level)
+        parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report, needs_best))
+        n_done += len(of_level)
+    order = np.argsort(np.concatenate(rows))
+    sets = FoundSets.joined([part[0] for part in parts]).in_order(order)
+    below = [part[1] for part in parts if part[1] is not None]
+    return sets, FoundSets.joined(below).in_order(order) if below else None
 
 
 def _report(progress: Callable[[int], object], n_before: int, n_done: int) -> object:
@@ -164,16 +143,22 @@ def _search(
     minimal_only: bool,
     progress: Callable[[int], object] | None,
     needs_best: bool,
-) -> FoundSets:
+) -> tuple[FoundSets, FoundSets | None]:
     """Search the sets of rows whose sufficient sets must reach the same level."""
     projected, settings = fitted.projected, fitted.settings
-    n = fitted.n_searched
+    n, confidence = fitted.n_searched, settings.confidence
     smallest, largest = settings.min_size, n if settings.max_size is None else min(settings.max_size, n)
-    least = np.zeros(0) if settings.confidence is None else least_sdps(level, settings.confidence)
+    needs_below = needs_best and fitted.has_signal
+    least, least_below = np.zeros(0), []
+    if confidence is not None:
+        least = least_sdps(level, confidence)
+        if needs_below:
+            lower = [level - STEP, *(k / round(1 / STEP) for k in range(1, round(1 / STEP)))]
+            least_below = [(other, least_sdps(other, confidence)) for other in lower if other > 0]
     if not fitted.has_signal:
         # The distribution given any set is that of the empty one, which is sufficient only if it may be.
         level, smallest, largest = level if smallest == 0 else math.inf, 0, 0
-    arrays = _core.search(
+    found = _core.search(
         projection=projected.on_candidates,
         rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
         options=_core.SearchOptions(
@@ -185,15 +170,18 @@ def _search(
             max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
             n_by_row=n,
             n_by_paths=n_by_paths(settings.candidates, n),
+            n_first_trees=FIRST_TREES,
+            needs_best=needs_best,
+            step=STEP if needs_below else 0.0,
+            many=MANY,
             least_sdp=least,
+            least_below=least_below,
         ),
         n_threads=settings.n_threads,
         progress=progress,
-        needs_best=needs_best,
-        n_first_trees=FIRST_TREES,
     )
-    of_sets = {name: getattr(arrays, name) for name in ("offset", "masks", "sdps", *BY_ROW) if name != "offered"}
-    return FoundSets(projected.candidates, **of_sets, offered=np.full(len(X), np.nan))
+    sets, below = (FoundSets.of_arrays(projected.candidates, arrays) for arrays in found)
+    return replace(sets, offered=np.full(len(X), np.nan)), below if needs_below else None
 
 
 CHECKS = ("rows", "everywhere")

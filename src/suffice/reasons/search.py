@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.outcomes import outcomes_of_intervals, read_targets
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.input import as_finite
 from suffice._table.rows import plain_columns
 from suffice._text import counted, format_exactly, format_level, format_outcome, format_value, join, to_plain
 from suffice.errors import check_number
+from suffice.explaining.best_set import bound_best
 from suffice.explaining.explanation import SufficientSet
 from suffice.explaining.importance import importance_of_sets
 from suffice.explaining.search import ExplainOptions, find_maximal_rules, find_sufficient_sets
@@ -196,11 +196,11 @@ class _Work:
         sets = find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=report, needs_best=False)
         losses = losses_of_sets(state, X, outcomes, sets)
         levels = state.levels(outcomes).tolist()
-        confidence = state.settings.confidence or SHOWN_CONFIDENCE
-        lower = lower_bounds(sets.best_sdps, sets.best_squares, confidence).tolist()
+        has_set = np.flatnonzero(sets.n_by_row())
+        lower = dict(zip(has_set.tolist(), bound_best(state, X, sets, has_set).tolist(), strict=True))
         found = []
         for i, row in enumerate(rows.tolist()):
-            answer = self._with_sets(replace(answers[row], pi=levels[i]), sets, i, lower[i])
+            answer = self._with_sets(replace(answers[row], pi=levels[i]), sets, i, lower.get(i))
             found.append(self._refused(answer, losses[i]))
         found = self._ask_model(found)
         rules = self._rules(X, outcomes, found)
@@ -209,7 +209,7 @@ class _Work:
             answers[row] = found[i] if is_refused else self._worded(replace(found[i], rule=rules[i]), losses[i])
         return answers
 
-    def _with_sets(self, answer: RowReasons, sets: FoundSets, i: int, lower: float) -> RowReasons:
+    def _with_sets(self, answer: RowReasons, sets: FoundSets, i: int, lower: float | None) -> RowReasons:
         of_row = [
             SufficientSet(tuple(self._names[v] for v in sets.members(sets.masks[j])), float(sets.sdps[j]))
             for j in range(sets.offset[i], sets.offset[i + 1])

@@ -1,4 +1,4 @@
-"""Rows that are searched in batches have the answers that each has alone, to the bit."""
+"""Rows that are searched one after the other, in the same memory, have the answers that each has alone."""
 
 from __future__ import annotations
 
@@ -41,30 +41,34 @@ def make_rows(X, y, is_class, n):
     rank = np.unique(y, return_inverse=True)[1][chosen]
     if is_class:
         rank = np.where(rng.random(n) < 0.2, 2 - rank, rank)
-        return core_rows(X[chosen], rank, rank)
+        return X[chosen], rank, rank
     low = np.maximum(rank - rng.integers(5, 60, size=n), 0)
-    return core_rows(X[chosen], low, np.minimum(rank + rng.integers(5, 60, size=n), len(np.unique(y)) - 1))
+    return X[chosen], low, np.minimum(rank + rng.integers(5, 60, size=n), len(np.unique(y)) - 1)
 
 
-def search(projection, rows, batch_size, n_threads=1, needs_best=True, n_first_trees=0, **options):
+def search(projection, rows, n_threads=1, **options):
     defaults = {"pi": 0.85, "min_node_size": 4, "min_size": 0, "max_size": 9, "minimal_only": True}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 4, "least_sdp": np.zeros(0)}
-    return arrays_of(
-        _core.search(
-            projection=projection,
-            rows=rows,
-            options=_core.SearchOptions(**defaults | options),
-            n_threads=n_threads,
-            needs_best=needs_best,
-            batch_size=batch_size,
-            n_first_trees=n_first_trees,
+    options = _core.SearchOptions(**defaults | options)
+    at_level, below = _core.search(projection=projection, rows=core_rows(*rows), options=options, n_threads=n_threads)
+    return list(zip(by_row(arrays_of(at_level)), by_row(arrays_of(below)), strict=True))
+
+
+def by_row(arrays):
+    """The answers of each row as bytes."""
+    of_sets, offset = ("masks", "sdps"), arrays["offset"]
+    return [
+        b"".join(
+            (values[offset[i] : offset[i + 1]] if name in of_sets else values[i]).tobytes()
+            for name, values in arrays.items()
+            if name != "offset"
         )
-    )
+        for i in range(len(offset) - 1)
+    ]
 
 
-def assert_same(one, other):
-    for name, values in one.items():
-        np.testing.assert_array_equal(other[name], values, err_msg=name)
+def backwards(rows):
+    return tuple(values[::-1] for values in rows)
 
 
 @pytest.mark.parametrize(
@@ -72,23 +76,24 @@ def assert_same(one, other):
 )
 @pytest.mark.parametrize("groups", [None, GROUP], ids=["columns", "a group"])
 @pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
-def test_batched_rows_have_the_answers_of_each_alone(kernels, is_class, groups, counts, voters):
+def test_no_row_has_an_effect_on_another(kernels, is_class, groups, counts, voters):
     X, y, forest = make_forest(is_class, counts)
-    projection = project(forest, N_COLUMNS, groups, voters)
     rows = make_rows(X, y, is_class, 130)
-    alone = search(projection, rows, 1)
-    n_sets = np.diff(alone["offset"])
-    assert 0 < np.count_nonzero(n_sets) < len(n_sets)  # some rows have a set
-    for batch_size, n_threads in [(2, 1), (50, 2), (1000, 1)]:
-        assert_same(alone, search(projection, rows, batch_size, n_threads))
+    together = search(project(forest, N_COLUMNS, groups, voters), rows)
+    assert len(set(together)) > 20
+    projection = project(forest, N_COLUMNS, groups, voters)
+    assert search(projection, backwards(rows))[::-1] == together
+    assert search(projection, rows, n_threads=2) == together
+    alone = [search(projection, tuple(values[i : i + 1] for values in rows))[0] for i in range(20)]
+    assert alone == together[:20]
 
 
 @pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
 def test_trees_whose_splits_take_several_words(is_class):
     X, y, forest = make_forest(is_class, "bootstrap", n_trees=4, n_rows=1500)
     rows = make_rows(X, y, is_class, 60)
-    projection = project(forest, N_COLUMNS)
-    assert_same(search(projection, rows, 1, pi=0.95), search(projection, rows, 60, pi=0.95))
+    together = search(project(forest, N_COLUMNS), rows, pi=0.95)
+    assert search(project(forest, N_COLUMNS), backwards(rows), pi=0.95)[::-1] == together
 
 
 @pytest.mark.parametrize(
@@ -110,6 +115,8 @@ def test_trees_whose_splits_take_several_words(is_class):
         {"least_sdp": np.linspace(1.05, 0.85, 60)},
         {"least_sdp": np.linspace(1.05, 0.85, 60), "minimal_only": False},
         {"needs_best": False},
+        {"step": 0.05, "pi": 0.99},
+        {"step": 0.05, "many": 1},
         {"n_first_trees": 1},
         {"n_first_trees": 3, "minimal_only": False},
         {"min_node_size": 300},
@@ -118,37 +125,25 @@ def test_trees_whose_splits_take_several_words(is_class):
     ids=str,
 )
 @pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
-def test_every_option_has_the_same_effect_on_batched_rows(is_class, options):
+def test_with_every_option_rows_have_no_effect_on_each_other(is_class, options):
     X, y, forest = make_forest(is_class, "out-of-bag")
-    projection = project(forest, N_COLUMNS)
     rows = make_rows(X, y, is_class, 60)
-    assert_same(search(projection, rows, 1, **options), search(projection, rows, 60, **options))
+    together = search(project(forest, N_COLUMNS), rows, **options)
+    assert search(project(forest, N_COLUMNS), backwards(rows), **options)[::-1] == together
 
 
-def test_more_than_64_variables_in_batches():
+def test_more_than_64_variables_together():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 70))
     y = (X[:, 0] + X[:, 66] > 0).astype(int)
     forest = RandomForestClassifier(12, min_samples_leaf=5, max_features=None, random_state=0).fit(X, y)
-    projection = project(core_forest(trees_of(forest), X, y), 70)
-    rows = core_rows(X[:40], y[:40], y[:40])
-    alone = search(projection, rows, 1, pi=0.9)
-    assert alone["masks"][:, 1].any()  # sets with one of the last variables
-    assert_same(alone, search(projection, rows, 40, pi=0.9))
+    core = core_forest(trees_of(forest), X, y)
+    rows = X[:40], y[:40], y[:40]
+    together = search(project(core, 70), rows, pi=0.9)
+    assert search(project(core, 70), backwards(rows), pi=0.9)[::-1] == together
 
 
-def test_many_rows_are_batched_by_default():
-    """Whatever is chosen by the number of rows and the size of the trees, the answers are the same."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 5))
-    y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0).fit(X, y)
-    projection = project(core_forest(trees_of(forest), X, y), 5)
-    rows = core_rows(X[:600], y[:600], y[:600])
-    assert_same(search(projection, rows, 1), search(projection, rows, 0))
-
-
-def test_an_interrupted_batched_search_ends():
+def test_an_interrupted_search_ends():
     X, y, forest = make_forest(True, "bootstrap")
 
     def interrupt(n_done):
@@ -157,7 +152,7 @@ def test_an_interrupted_batched_search_ends():
     with pytest.raises(KeyboardInterrupt):
         _core.search(
             projection=project(forest, N_COLUMNS),
-            rows=make_rows(X, y, True, 130),
+            rows=core_rows(*make_rows(X, y, True, 130)),
             options=_core.SearchOptions(
                 pi=0.85,
                 min_node_size=4,
@@ -169,6 +164,5 @@ def test_an_interrupted_batched_search_ends():
                 least_sdp=np.zeros(0),
             ),
             n_threads=1,
-            batch_size=50,
             progress=interrupt,
         )
