@@ -30,7 +30,12 @@ def thresholds_of(trees, column):
 
 
 def set_cells(forest, columns, min_node_size):
-    return _core.SetCells(forest=forest, columns=np.array(columns, np.int32), min_node_size=min_node_size)
+    return _core.SetCells(
+        forest=forest,
+        projection=project(forest, max(columns, default=0) + 1),
+        columns=np.array(columns, np.int32),
+        min_node_size=min_node_size,
+    )
 
 
 def find_rules(cells, X, ranks, *, n_threads=1, **options):

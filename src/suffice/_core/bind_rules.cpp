@@ -8,8 +8,8 @@
 namespace suffice {
 namespace {
 
-void init_cells(SetCells* self, const PyForest& forest, const Vector<std::int32_t>& columns, std::size_t min_node_size,
-                bool all_vote) {
+void init_cells(SetCells* self, const PyForest& forest, const PyProjection& projection,
+                const Vector<std::int32_t>& columns, std::size_t min_node_size) {
     const Forest& f = forest.get();
     ForestColumns forest_columns;
     for (const std::int32_t c : span_of(columns)) {
@@ -17,7 +17,7 @@ void init_cells(SetCells* self, const PyForest& forest, const Vector<std::int32_
         forest_columns.push_back(forest.column(c));
     }
     const nb::gil_scoped_release release;
-    new (self) SetCells(f, span_of(columns), std::move(forest_columns), min_node_size, all_vote);
+    new (self) SetCells(projection.get(), span_of(columns), std::move(forest_columns), min_node_size);
 }
 
 // The SDP of every training row for one outcome.
@@ -44,7 +44,7 @@ nb::ndarray<nb::numpy, double> row_sdps(const SetCells& cells, std::uint32_t lo,
 
 // What Python gets: arrays by row, or by row and column of S. Ends are values: low < value <= high.
 struct RuleArrays {
-    Array exists, sdp, low, high, missing, has_values, support, n_looked_at, bound, mean_sdp, is_optimal, holds_everywhere;
+    Array exists, sdp, low, high, missing, has_values, support, n_looked_at, value, bound, mean_sdp, is_optimal, holds_everywhere;
 };
 
 // Rules without a box have nothing in it.
@@ -66,6 +66,7 @@ RuleArrays to_arrays(const std::vector<const RuleResult*>& rules, const ForestCo
             .has_values = to_array<bool>(std::move(boxes.has_values), {n, width}),
             .support = array_of<std::int64_t>(rules, &RuleResult::support),
             .n_looked_at = array_of<std::int64_t>(rules, &RuleResult::n_looked_at),
+            .value = array_of<double>(rules, &RuleResult::value),
             .bound = array_of<double>(rules, &RuleResult::bound),
             .mean_sdp = array_of<double>(rules, &RuleResult::mean_sdp),
             .is_optimal = array_of<bool>(rules, &RuleResult::is_optimal),
@@ -99,8 +100,8 @@ RuleArrays find_rules(const SetCells& cells, const PyRows& rows, const RuleOptio
 
 void bind_rules(nb::module_& m) {
     nb::class_<SetCells>(m, "SetCells")
-        .def("__init__", &init_cells, nb::kw_only(), "forest"_a, "columns"_a, "min_node_size"_a, "all_vote"_a = true,
-             nb::keep_alive<1, 2>())
+        .def("__init__", &init_cells, nb::kw_only(), "forest"_a, "projection"_a, "columns"_a, "min_node_size"_a,
+             nb::keep_alive<1, 3>())
         .def_prop_ro("n_bytes", &SetCells::n_bytes);
     m.def("row_sdps", &row_sdps, nb::kw_only(), "cells"_a, "lo"_a, "hi"_a);
     nb::class_<RuleOptions>(m, "RuleOptions")
@@ -121,6 +122,7 @@ void bind_rules(nb::module_& m) {
                     {"has_values", &A::has_values},
                     {"support", &A::support},
                     {"n_looked_at", &A::n_looked_at},
+                    {"value", &A::value},
                     {"bound", &A::bound},
                     {"mean_sdp", &A::mean_sdp},
                     {"is_optimal", &A::is_optimal},

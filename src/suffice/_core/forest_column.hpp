@@ -39,7 +39,6 @@ struct ForestColumn {
     // The training rows, in codes.
     struct Rows {
         std::vector<std::uint32_t> in_order;              // by position in RowOrder; kMissing if the value is missing
-        std::vector<std::vector<std::uint32_t>> of_tree;  // by tree and position in Tree::rows
         float smallest = kInfinity, largest = -kInfinity;
         bool has_missing = false;
     };
@@ -108,10 +107,6 @@ struct ForestColumn {
         }
         const RowOrder order(codes.size());
         for (std::size_t k = 0; k < codes.size(); ++k) out.in_order.push_back(codes[order.row(k)]);
-        for (const Tree& tree : forest.trees) {
-            std::vector<std::uint32_t>& of_tree = out.of_tree.emplace_back();
-            for (const std::uint32_t row : tree.rows) of_tree.push_back(codes[row]);
-        }
         return out;
     }
 

@@ -25,6 +25,8 @@ class RowsAround {
 
     void find(const CodeBox& x) {
         x_ = x;
+        x_codes_.clear();
+        for (const CodeInterval& side : x) x_codes_.push_back(side.missing ? kMissing : side.lo);
         good.clear(x.size());
         bad.clear(x.size());
         seen_.clear();
@@ -50,7 +52,8 @@ class RowsAround {
     // In larger tables, so many rows are looked at at most, and no more once so many points were looked at closely.
     static constexpr std::size_t kMostRows = std::size_t{1} << 18;
     static constexpr std::size_t kEnough = 4096;
-    static constexpr std::size_t kTogether = 16;
+    static constexpr std::size_t kTogether = 8;
+    static constexpr std::size_t kMostSides = 6;  // columns that have two sides; not tuned
 
     void look_at_all() {
         n_looked_at = cells_.n_rows();
@@ -65,12 +68,12 @@ class RowsAround {
 
     // A row with a bad one between itself and x is in no rule, and is passed over.
     void look_around() {
-        hidden_.clear();
+        hidden_.assign(std::size_t{1} << std::min(x_.size(), kMostSides), {});
         if (points_.size() > kMostRows) points_.clear();
         std::fill(points_.n_rows.begin(), points_.n_rows.end(), 0u);
         const std::size_t limit = std::min(cells_.n_rows(), most_rows());
         std::size_t n_close = 0;
-        for (std::size_t begin = 0, end = 256; begin < limit && (begin < kFewRows || n_close < enough());
+        for (std::size_t begin = 0, end = kFewRows; begin < limit && (begin < kFewRows || n_close < enough());
              begin = end, end = std::min(2 * end, limit)) {
             close_.clear();
             for (std::size_t k = begin; k < end; ++k) {
@@ -78,7 +81,7 @@ class RowsAround {
                 const std::uint32_t p = points_.add(key_);
                 if (points_.n_rows[p]++ == 0) close_.emplace_back(distance_to_x(), p);
             }
-            n_close += close_.size();
+            if (begin > 0) n_close += close_.size();
             look_closely();
             n_looked_at = end;
         }
@@ -126,30 +129,39 @@ class RowsAround {
         bool has(std::uint32_t code) const { return code - lo <= width; }
     };
 
-    // All points that have the bad point `p` between themselves and x are a box.
+    // All points that have the bad point `p` between themselves and x are a box. Columns have two sides of x each: the
+    // box is listed for those sides on which it lies.
     void hide_behind(std::uint32_t p) {
-        const CodeBox point = points_.box(p);
-        bad.append(point.data(), points_.n_rows[p]);
-        for (std::size_t c = 0; c < x_.size(); ++c) {
-            const CodeInterval &x = x_[c], &b = point[c];
-            hidden_.push_back(x == b            ? Side{0, kMissing}
-                              : b.missing       ? Side{kMissing, 0}
-                              : x.missing       ? Side{b.lo, 0}
-                              : b.lo > x.lo     ? Side{b.lo, kMissing - 1 - b.lo}
-                                                : Side{0, b.lo});
+        points_.copy(p, key_);
+        bad.append(points_.box(p).data(), points_.n_rows[p]);
+        std::vector<Side> box;
+        std::size_t above = 0, on_both = 0;
+        for (std::size_t c = 0; c < key_.size(); ++c) {
+            const std::uint32_t x = x_codes_[c], b = key_[c];
+            const bool is_missing = x == kMissing || b == kMissing;
+            box.push_back(x == b       ? Side{0, kMissing}
+                          : is_missing ? Side{b, 0}
+                          : b > x      ? Side{b, kMissing - 1 - b}
+                                       : Side{0, b});
+            if (c < kMostSides) (b == x ? on_both : above) |= std::size_t{b >= x} << c;
+        }
+        for (std::size_t part = on_both;; part = (part - 1) & on_both) {
+            hidden_[above | part].insert(hidden_[above | part].end(), box.begin(), box.end());
+            if (part == 0) break;
         }
     }
     bool is_hidden(const std::vector<std::uint32_t>& key) {
         const std::size_t width = key.size();
-        for (std::size_t i = 0; i < hidden_.size(); i += width) {
+        std::size_t above = 0;
+        for (std::size_t c = 0; c < std::min(width, kMostSides); ++c) above |= std::size_t{key[c] > x_codes_[c]} << c;
+        std::vector<Side>& boxes = hidden_[above];
+        for (std::size_t i = 0; i < boxes.size(); i += width) {
             std::size_t c = 0;
-            while (c < width && hidden_[i + c].has(key[c])) ++c;
+            while (c < width && boxes[i + c].has(key[c])) ++c;
             if (c < width) continue;
             // What hides much comes first.
             const std::size_t ahead = i / width / 2 * width;
-            std::swap_ranges(hidden_.begin() + static_cast<std::ptrdiff_t>(i),
-                             hidden_.begin() + static_cast<std::ptrdiff_t>(i + width),
-                             hidden_.begin() + static_cast<std::ptrdiff_t>(ahead));
+            if (ahead < i) std::swap_ranges(boxes.data() + i, boxes.data() + i + width, boxes.data() + ahead);
             return true;
         }
         return false;
@@ -173,7 +185,8 @@ class RowsAround {
     double needed_;
     CodeBox x_;
     std::vector<std::uint32_t> key_;       // the codes of a row
-    std::vector<Side> hidden_;             // boxes
+    std::vector<std::uint32_t> x_codes_;
+    std::vector<std::vector<Side>> hidden_;  // boxes, by the sides of x that they lie on: one bit for each column
     std::vector<std::uint32_t> seen_;      // the good points, or all
     std::vector<std::uint32_t> together_;
     std::vector<std::pair<std::size_t, std::uint32_t>> close_;  // points, with their distance from x

@@ -69,36 +69,39 @@ struct Points {
 
 class OutcomeShares;
 
-// What all rows with one set share.
+// What all rows with one set share. `projection` has the columns of S, and may have more.
 class SetCells {
   public:
     const Forest& forest;
     std::vector<std::int32_t> columns;  // the columns of S in the table
     ForestColumns forest_columns;       // by column of S
     std::vector<const ForestColumn::Rows*> rows;
-    CodeBox all;                      // the box of all points
-    std::vector<std::size_t> voters;  // the trees that vote on S
-    std::vector<SetSplits> splits;    // by voter
+    CodeBox all;                    // the box of all points
+    std::vector<SetSplits> voters;  // the trees that vote on S
     std::size_t min_node_size;
 
-    SetCells(const Forest& of, std::span<const std::int32_t> numbers, ForestColumns coded, std::size_t least,
-             bool all_vote)
-        : forest(of), columns(numbers.begin(), numbers.end()), forest_columns(std::move(coded)), min_node_size(least) {
+    SetCells(const Projection& projection, std::span<const std::int32_t> numbers, ForestColumns coded,
+             std::size_t least)
+        : forest(*projection.forest),
+          columns(numbers.begin(), numbers.end()),
+          forest_columns(std::move(coded)),
+          min_node_size(least) {
         std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
         for (std::size_t c = 0; c < columns.size(); ++c) {
             position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
             rows.push_back(&forest_columns[c]->rows(forest));
             all.push_back(forest_columns[c]->all_codes());
         }
-        for (std::size_t t = 0; t < forest.trees.size(); ++t)  // those that split on S; all trees if there are none
-            if (all_vote || std::any_of(forest_columns.begin(), forest_columns.end(),
-                                        [&](const auto& column) { return !column->codes_of_splits[t].empty(); }))
-                voters.push_back(t);
-        if (voters.empty()) {
-            voters.resize(forest.trees.size());
-            std::iota(voters.begin(), voters.end(), std::size_t{0});
+        std::vector<std::size_t> informed;  // the trees that split on S
+        for (std::size_t t = 0; t < forest.trees.size(); ++t)
+            if (std::any_of(forest_columns.begin(), forest_columns.end(),
+                            [&](const auto& column) { return !column->codes_of_splits[t].empty(); }))
+                informed.push_back(t);
+        if (projection.all_vote || informed.empty()) {
+            informed.resize(forest.trees.size());
+            std::iota(informed.begin(), informed.end(), std::size_t{0});
         }
-        for (const std::size_t t : voters) splits.emplace_back(forest.trees[t], t, forest_columns, position_of);
+        for (const std::size_t t : informed) voters.emplace_back(projection.trees[t], t, forest_columns, position_of);
     }
 
     std::size_t n_rows() const { return forest.X.n_rows; }
@@ -119,18 +122,13 @@ class OutcomeShares {
 
     explicit OutcomeShares(const SetCells& cells) : cells_(cells), known_(cells.voters.size()) {
         points.codes.resize(cells.columns.size());
-        for (std::size_t v = 0; v < cells.voters.size(); ++v) {
-            const std::size_t t = cells.voters[v];
-            std::vector<const std::uint32_t*> codes;
-            for (const ForestColumn::Rows* rows : cells.rows) codes.push_back(rows->of_tree[t].data());
-            trees_.emplace_back(cells.splits[v], std::move(codes), cells.forest.trees[t].rows.size(),
-                                cells.min_node_size, cells.all);
-        }
+        for (const SetSplits& splits : cells.voters) trees_.emplace_back(splits, cells.min_node_size, cells.all);
+        has_outcome_.resize(trees_.size());
     }
 
     std::size_t n_bytes() const {
         std::size_t n = points.size() * (points.codes.size() + 5) * sizeof(std::uint32_t);
-        for (std::size_t t = 0; t < trees_.size(); ++t) n += trees_[t].n_bytes() + known_[t].capacity() * sizeof(Known);
+        for (std::size_t t = 0; t < trees_.size(); ++t) n += trees_[t].n_bytes() + known_[t].capacity() * sizeof(Bounds);
         return n;
     }
 
@@ -138,7 +136,12 @@ class OutcomeShares {
     void set_outcome(const RankRange& outcome) {
         if (outcome_ == outcome) return;
         outcome_ = outcome;
-        for (std::vector<Known>& known : known_) std::fill(known.begin(), known.end(), Known{});
+        for (std::vector<Bounds>& known : known_) std::fill(known.begin(), known.end(), Bounds{});
+        for (std::size_t t = 0; t < trees_.size(); ++t) {
+            const CodedTree& tree = cells_.voters[t].tree;
+            has_outcome_[t].resize(tree.n_row_words);
+            kernels().outcome(tree.rank, tree.n_rows, outcome.lo, outcome.hi, has_outcome_[t].data());
+        }
         if (cells_.n_rows() <= kFewRows)
             std::fill(points.sum.begin(), points.sum.end(), -1.0);
         else
@@ -156,12 +159,12 @@ class OutcomeShares {
         double least = std::numeric_limits<double>::infinity(), most = -least;
         bool is_known() const { return least <= most; }
     };
-    const Bounds& known(std::size_t t, std::uint32_t i) const { return known_[t][i].bounds; }
+    const Bounds& known(std::size_t t, std::uint32_t i) const { return known_[t][i]; }
     // Notes the bounds of a node whose children's are known.
     void note(std::size_t t, std::uint32_t i) {
         const std::uint32_t left = trees_[t][i].left;
         const Bounds &a = known(t, left), &b = known(t, left + 1);
-        if (a.is_known() && b.is_known()) known_[t][i].bounds = {std::min(a.least, b.least), std::max(a.most, b.most)};
+        if (a.is_known() && b.is_known()) known_[t][i] = {std::min(a.least, b.least), std::max(a.most, b.most)};
     }
     // The bounds of a node, below which everything grows.
     const Bounds& bounds(std::size_t t, std::uint32_t top) {
@@ -180,12 +183,8 @@ class OutcomeShares {
     }
     // The share in a leaf.
     double share(std::size_t t, std::uint32_t i) {
-        Bounds& bounds = known_[t][i].bounds;
-        if (!bounds.is_known()) {
-            const std::uint32_t whole = trees_[t][i].is_small ? trees_[t][i].parent : i;
-            const ProjectedTree::Node& node = trees_[t][whole];
-            bounds.least = bounds.most = static_cast<double>(hits(t, whole)) / static_cast<double>(node.end - node.begin);
-        }
+        Bounds& bounds = known_[t][i];
+        if (!bounds.is_known()) bounds.least = bounds.most = trees_[t].share(i, has_outcome_[t].data());
         return bounds.least;
     }
 
@@ -195,7 +194,7 @@ class OutcomeShares {
         for (std::size_t t = 0; t < trees_.size(); ++t) {
             std::uint32_t i = 0;
             for (const ProjectedTree::Node* at = &node(t, i); !at->is_leaf(); at = &node(t, i))
-                i = at->left + !at->goes_left(x[at->column]);
+                i = at->left + !at->goes_left(x[at->column].missing ? kMissing : x[at->column].lo);
             sum += share(t, i);
         }
         return sum;
@@ -216,12 +215,6 @@ class OutcomeShares {
 
   private:
     static constexpr std::size_t kTreesBetweenChecks = 4;  // not tuned
-    static constexpr std::uint32_t kUnknown = 0xffffffff;
-
-    struct Known {
-        Bounds bounds;
-        std::uint32_t n_hits = kUnknown;
-    };
 
     // Passes points down a tree, all points of a node together.
     void add_shares(std::size_t t, std::vector<std::uint32_t>& which) {
@@ -230,8 +223,9 @@ class OutcomeShares {
             auto [i, begin, end] = stack_.back();
             stack_.pop_back();
             for (const ProjectedTree::Node* at = &node(t, i); !at->is_leaf(); at = &node(t, i)) {
-                const std::uint32_t middle = divide(which.data(), begin, end, points.codes[at->column].data(), at->code,
-                                                    at->missing_left, sent_right_);
+                const std::uint32_t* const codes = points.codes[at->column].data();
+                const std::uint32_t middle = begin + divide(which.data() + begin, end - begin, sent_right_,
+                                                            [&](std::uint32_t p) { return at->goes_left(codes[p]); });
                 i = at->left + (middle == begin);
                 if (begin < middle && middle < end) stack_.push_back({at->left + 1, middle, end});
                 if (begin < middle) end = middle;
@@ -241,35 +235,6 @@ class OutcomeShares {
         }
     }
 
-    // The number of rows of a node with the outcome. Nodes with a small half are counted together with the node below
-    // that has all their other rows: many such nodes may lie one above the other.
-    std::uint32_t hits(std::size_t t, std::uint32_t i) {
-        const ProjectedTree& tree = trees_[t];
-        std::vector<Known>& known = known_[t];
-        passed_.clear();
-        for (; known[i].n_hits == kUnknown; i = tree[i].left + tree[tree[i].left].is_small) {
-            const std::uint32_t left = tree[i].left;
-            if (tree[i].is_leaf() || !(tree[left].is_small || tree[left + 1].is_small)) {
-                known[i].n_hits = count(t, tree[i]);
-                break;
-            }
-            passed_.push_back(i);
-        }
-        std::uint32_t n = known[i].n_hits;
-        for (; !passed_.empty(); passed_.pop_back()) {
-            const std::uint32_t left = tree[passed_.back()].left;
-            n += count(t, tree[left + !tree[left].is_small]);
-            known[passed_.back()].n_hits = n;
-        }
-        return n;
-    }
-    std::uint32_t count(std::size_t t, const ProjectedTree::Node& node) const {
-        const std::uint32_t* rank = cells_.forest.trees[cells_.voters[t]].rank.data();
-        std::uint32_t n = 0;
-        for (const std::uint32_t row : trees_[t].rows(node)) n += outcome_->lo <= rank[row] && rank[row] <= outcome_->hi;
-        return n;
-    }
-
     struct Passing {
         std::uint32_t node, begin, end;
     };
@@ -277,15 +242,16 @@ class OutcomeShares {
     const SetCells& cells_;
     std::vector<ProjectedTree> trees_;
     std::optional<RankRange> outcome_;
-    std::vector<std::vector<Known>> known_;  // by tree and node
-    std::vector<std::uint32_t> sent_right_, passed_;
+    std::vector<std::vector<std::uint64_t>> has_outcome_;  // by tree: one bit for each of its rows
+    std::vector<std::vector<Bounds>> known_;               // by tree and node
+    std::vector<std::uint32_t> sent_right_;
     std::vector<Passing> stack_;
 };
 
 inline std::size_t SetCells::n_bytes() const {
     const std::lock_guard lock(mutex_);
     std::size_t n = 0;
-    for (const SetSplits& of_tree : splits) n += of_tree.splits.size() * sizeof(SetSplits::Split);
+    for (const SetSplits& of_tree : voters) n += of_tree.splits.size() * sizeof(SetSplits::Split);
     for (const auto& shares : spare_) n += shares->n_bytes();
     return n;
 }

@@ -52,6 +52,7 @@ class ProjectedForest:
     all_vote: bool = True
     projections: LastUsed = field(default_factory=lambda: LastUsed(1), repr=False)
     cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
+    columns: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda values: values.nbytes), repr=False)
     on_demand: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -77,19 +78,24 @@ class ProjectedForest:
         """Leave projections and cells out of pickles: they are computed again."""
         return type(self), (self.forest, self.variables, self.candidates, self.min_node_size, self.all_vote)
 
-    def cells_of(self, S: VariableSet, n_threads: int) -> tuple[list[int], _core.SetCells]:
-        """Find the cells of all training rows for one set."""
+    def cells_of(self, S: VariableSet) -> tuple[list[int], _core.SetCells]:
+        """Return the columns of a set, and its cells as far as they are known."""
         columns = sorted(column for variable in S for column in self.variables.columns[variable])
         cells: _core.SetCells = self.cells.get(
             (S, self.min_node_size),
             lambda: _core.SetCells(
                 forest=self.forest.core,
+                projection=self.on_candidates if self._candidate_set.issuperset(S) else self._project_once([S]),
                 columns=np.array(columns, dtype=np.int32),
                 min_node_size=self.min_node_size,
-                all_vote=self.all_vote,
             ),
         )
         return columns, cells
+
+    def column(self, number: int) -> NDArray[np.float32]:
+        """Return a column of the training rows, side by side in memory: the table has the values of a row there."""
+        values: NDArray[np.float32] = self.columns.get(number, lambda: np.ascontiguousarray(self.forest.X[:, number]))
+        return values
 
     def sdp(self, X: Matrix, sets: Sequence[VariableSet], outcomes: Outcomes, n_threads: int) -> Floats:
         """Compute the probability that the outcome is kept, given X_S = x_S."""

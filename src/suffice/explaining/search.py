@@ -38,7 +38,8 @@ BOX_FIELDS = (
     "high",
     "missing",
     "has_values",
-    "support",
+    "n_looked_at",
+    "value",
     "bound",
     "mean_sdp",
     "is_optimal",
@@ -234,7 +235,7 @@ def find_maximal_rules(
         # Rows of one outcome together: the shares in the cells are computed once.
         pairs.sort(key=lambda pair: (int(low[row_sets[pair][0]]), int(high[row_sets[pair][0]])))
         rows = [row_sets[pair][0] for pair in pairs]
-        columns, cells = fitted.projected.cells_of(S, fitted.settings.n_threads)
+        columns, cells = fitted.projected.cells_of(S)
         boxes = _core.find_rules(
             cells=cells,
             rows=_core.Rows(X=X[rows], lo=low[rows], hi=high[rows]),
@@ -274,9 +275,6 @@ class _BoxesOfSet:
     def __init__(self, fitted: Fitted, columns: list[int]) -> None:
         self._fitted = fitted
         self._columns = columns
-        # Column by column: the table has its rows next to each other.
-        self._values = np.ascontiguousarray(fitted.projected.forest.X[:, columns].T)
-        self._is_missing = [np.isnan(values) if np.isnan(values).any() else None for values in self._values]
         self._known: dict[tuple[bytes, ...], dict[str, Any]] = {}
 
     def figures(
@@ -293,9 +291,12 @@ class _BoxesOfSet:
         self, core_box: dict[str, NDArray[Any]], x: NDArray[np.float32], ranks: tuple[int, int]
     ) -> dict[str, Any]:
         fitted, forest = self._fitted, self._fitted.projected.forest
-        is_covered = self._covers(core_box)
-        core_box = dict(core_box, support=int(is_covered.sum()))
-        rank = forest.y_rank[is_covered]
+        covered = self._covered_rows(core_box)
+        n_rows, n_looked_at = len(forest.X), int(core_box["n_looked_at"])
+        bound = float(core_box["bound"])
+        if n_looked_at < n_rows:  # what a better rule may cover more, as a share of the rows that were looked at
+            bound = len(covered) + (bound - float(core_box["value"])) * n_rows / n_looked_at
+        rank = forest.y_rank[covered]
         n_kept = int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1])))
         mae = None
         if fitted.classes is None and len(rank):
@@ -304,32 +305,31 @@ class _BoxesOfSet:
         return {
             "conditions": fitted.ends.bounds(self._columns, core_box, x),
             "sdp": float(core_box["sdp"]),
-            "support": int(core_box["support"]),
-            "coverage": int(core_box["support"]) / len(forest.X),
+            "support": len(covered),
+            "coverage": len(covered) / n_rows,
             "n_kept": n_kept,
-            "precision": _precision(fitted, n_kept, is_covered, float(core_box["mean_sdp"]), ranks),
+            "precision": _precision(fitted, n_kept, covered, float(core_box["mean_sdp"]), ranks),
             "mae": mae,
             "optimal": bool(core_box["is_optimal"]),
-            "bound": float(core_box["bound"]),
+            "bound": bound,
             "everywhere": bool(core_box["holds_everywhere"]),
         }
 
-    def _covers(self, core_box: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        is_covered = np.ones(self._values.shape[1], dtype=bool)
-        for c, (values, is_missing) in enumerate(zip(self._values, self._is_missing, strict=True)):
-            low, high = core_box["low"][c], core_box["high"][c]
-            has_missing = is_missing is not None and bool(core_box["missing"][c])
-            if not core_box["has_values"][c]:
-                is_covered &= is_missing if has_missing else False
-                continue
-            is_within = values <= high
-            is_within &= low < values
-            is_covered &= (is_within | is_missing) if has_missing else is_within
-        return is_covered
+    def _covered_rows(self, core_box: dict[str, NDArray[Any]]) -> NDArray[np.intp]:
+        is_covered = np.ones(len(self._fitted.projected.forest.X), dtype=bool)
+        for c, column in enumerate(self._columns):
+            values = self._fitted.projected.column(column)
+            is_within = values <= core_box["high"][c]
+            is_within &= core_box["low"][c] < values
+            is_within &= core_box["has_values"][c]
+            if core_box["missing"][c]:
+                is_within |= np.isnan(values)
+            is_covered &= is_within
+        return np.flatnonzero(is_covered)
 
 
 def _precision(
-    fitted: Fitted, n_kept: int, is_covered: NDArray[np.bool_], mean_sdp: float, ranks: tuple[int, int]
+    fitted: Fitted, n_kept: int, covered: NDArray[np.intp], mean_sdp: float, ranks: tuple[int, int]
 ) -> float | None:
     """Estimate the share of new rows in a box that have the outcome.
 
@@ -337,16 +337,15 @@ def _precision(
     that, and not more than what rows out of bag say: the mean SDP of the covered rows or, for a class, the mean of the
     probability that the trees give it that did not draw the row, whichever is larger.
     """
-    n_rows = int(np.count_nonzero(is_covered))
-    if not n_rows:
+    if not len(covered):
         return None
     if fitted.counts != "out-of-bag":  # as in the paper
-        return n_kept / n_rows
+        return n_kept / len(covered)
     most = mean_sdp
     if fitted.out_of_bag is not None:
-        of_trees = fitted.out_of_bag[is_covered, ranks[0]]
+        of_trees = fitted.out_of_bag[covered, ranks[0]]
         most = max(most, float(np.nanmean(of_trees))) if not np.isnan(of_trees).all() else most
-    return min(discounted_share(n_kept, n_rows), most)
+    return min(discounted_share(n_kept, len(covered)), most)
 
 
 def find_rules(
