@@ -132,10 +132,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Which trees vote on a set of variables: those that split on at least one of them, or all trees, as in the paper.
         A tree that splits on none of them knows nothing about the set, and would vote with the share of the outcome
         among all rows.
-    reference_rows : int, default=None
-        Keep only this many training rows, drawn at random, to count on: SDPs, intervals and rules. The forest is still
-        fitted on all rows. Memory, time for a row and the noise of the counts then depend on the rows kept; cells are
-        as large as before (`min_node_size` shrinks in proportion). None keeps all rows.
     groups : dict of str to list of str or int, or "detect", default=None
         Columns that are one variable, such as the indicators of a category. "detect" groups the columns of an encoder:
         those that share a prefix, hold only 0 and 1, and are never 1 together in a row.
@@ -225,7 +221,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         min_node_size: int | None = None,
         counts: Literal["auto", "out-of-bag", "bootstrap", "all"] = "auto",
         voters: Literal["informed", "all"] = "informed",
-        reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
         unseen: Literal["error", "missing"] = "error",
@@ -249,7 +244,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.min_node_size = min_node_size
         self.counts = counts
         self.voters = voters
-        self.reference_rows = reference_rows
         self.groups = groups
         self.dates = dates
         self.unseen = unseen

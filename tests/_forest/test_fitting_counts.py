@@ -149,7 +149,7 @@ def test_the_signal_is_a_gain_of_two_standard_errors():
         for outcomes, kind in ((y, RandomForestRegressor), ((y > 0).astype(int), RandomForestClassifier)):
             forest = kind(25, min_samples_leaf=5, random_state=0).fit(X.astype(np.float32), outcomes)
             fitted = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes).fitted_
-            is_out = rows_out_of_bag(forest, 200, np.arange(200))
+            is_out = rows_out_of_bag(forest, 200)
             fidelity = measure_fidelity(fitted.forest, is_out, fitted.task, 1)
             predictions, is_known = fitted.forest.predict_out_of_bag(is_out, 1)
             observed = outcomes[is_known, None] if fitted.task == "regression" else np.eye(2)[outcomes[is_known]]

@@ -139,7 +139,7 @@ def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FidelityWarning)
         fitted = SufficientExplainer(forest, counts=counts).fit(X, NUMBERS).fitted_.forest
-    predictions, is_known = fitted.predict_out_of_bag(rows_out_of_bag(forest, len(X), np.arange(len(X))), 2)
+    predictions, is_known = fitted.predict_out_of_bag(rows_out_of_bag(forest, len(X)), 2)
     assert not is_known.all()
     for i in range(len(X)):
         votes = [
@@ -154,20 +154,18 @@ def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(
 
 def test_the_rows_out_of_bag_are_those_that_a_tree_did_not_draw():
     forest = RandomForestRegressor(n_estimators=4, random_state=0).fit(X, NUMBERS)
-    for kept in (np.arange(200), np.array([3, 7, 150])):
-        is_out = rows_out_of_bag(forest, 200, kept)
-        for of_tree, drawn in zip(is_out, forest.estimators_samples_, strict=True):
-            assert of_tree.tolist() == [row not in drawn for row in kept]
+    for of_tree, drawn in zip(rows_out_of_bag(forest, 200), forest.estimators_samples_, strict=True):
+        assert of_tree.tolist() == [row not in drawn for row in range(200)]
     whole = RandomForestRegressor(n_estimators=2, bootstrap=False).fit(X, NUMBERS)
-    assert not rows_out_of_bag(whole, 200, np.arange(200)).any()
+    assert not rows_out_of_bag(whole, 200).any()
 
 
-@pytest.mark.parametrize("n_kept", [None, 200, 201])
-def test_all_rows_are_kept_if_there_are_no_more(n_kept):
+@pytest.mark.parametrize("n_kept", [200, 201])
+def test_all_rows_are_chosen_if_there_are_no_more(n_kept):
     assert choose_rows(200, n_kept, 0).tolist() == list(range(200))
 
 
-def test_the_rows_kept_are_ascending_and_repeatable():
+def test_chosen_rows_are_ascending_and_repeatable():
     kept = choose_rows(200, 50, 3)
     assert kept.tolist() == sorted(set(kept.tolist()))
     assert len(kept) == 50

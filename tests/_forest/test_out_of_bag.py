@@ -17,7 +17,7 @@ from suffice._forest.trees import rows_out_of_bag
 def test_the_rows_are_those_that_scikit_learn_did_not_draw(counts):
     forest = RandomForestClassifier(n_estimators=12, random_state=0)
     explainer = SufficientExplainer(forest, counts=counts).fit(X, CLASSES)
-    expected = rows_out_of_bag(explainer.forest_, len(X), np.arange(len(X)))
+    expected = rows_out_of_bag(explainer.forest_, len(X))
     assert np.array_equal(rows_not_drawn(explainer.fitted_.forest, counts), expected)
 
 
@@ -62,7 +62,7 @@ def test_a_sample_of_the_drawn_rows_does_not_show_which_were_not_drawn(counts, m
     monkeypatch.setattr(trees, "MOST_COUNTED", 40)
     explainer = SufficientExplainer(RandomForestClassifier(12, random_state=0), counts=counts).fit(X, CLASSES)
     explainer.save(tmp_path / "e.suffice")
-    is_out = rows_out_of_bag(explainer.forest_, len(X), np.arange(len(X)))
+    is_out = rows_out_of_bag(explainer.forest_, len(X))
     for again in (explainer, SufficientExplainer.load(tmp_path / "e.suffice")):
         found = rows_not_drawn(again.fitted_.forest, counts)
         assert not (found & ~is_out).any()
@@ -75,7 +75,7 @@ def test_a_tree_that_drew_every_row_has_none_out_of_bag():
     few, labels = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
     with pytest.warns(UserWarning, match="forest"):
         explainer = SufficientExplainer(forest).fit(few, labels)
-    expected = rows_out_of_bag(explainer.forest_, 4, np.arange(4))
+    expected = rows_out_of_bag(explainer.forest_, 4)
     assert not expected.any(axis=1).all()
     assert np.array_equal(rows_not_drawn(explainer.fitted_.forest, "out-of-bag"), expected)
 

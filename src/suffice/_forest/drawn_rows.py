@@ -82,11 +82,6 @@ def plan_drawing(explainer: Any, explained: ExplainedModel, n_drawn: Any) -> Dra
         raise ValueError(
             "`forest` is fitted already, so that it cannot be grown on `drawn_rows`: pass a forest that is not fitted."
         )
-    if explainer.reference_rows is not None:
-        raise ValueError(
-            "`drawn_rows` add rows to a small table, and `reference_rows` keep few rows of a large one: leave one of "
-            "them out."
-        )
 
     def ask(picks: Rows) -> tuple[Table, NDArray[Any]]:
         made = recombine_rows(explained.rows, picks)

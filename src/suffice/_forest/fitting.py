@@ -278,7 +278,7 @@ def fit_screened_forest(
     rows = choose_rows(len(X), SCREENED_ROWS, 0)
     first = grow(X[rows], y[rows])
     ranks = rank_classes(y[rows], first.classes_)
-    counted = FittedForest.from_training(first, X[rows], ranks, np.arange(len(rows)), counts, settings.random_state)
+    counted = FittedForest.from_training(first, X[rows], ranks, counts, settings.random_state)
     gaining = gaining_variables(counted, variables, settings.n_threads)
     if len(gaining) == len(variables) and len(rows) == len(X):
         return first
@@ -396,18 +396,17 @@ def fit(
     if drawing is not None:
         drawn = draw_near(X, encoding, variables, classes, drawing, settings.random_state)
         grow_on_drawn(estimator, X, y, drawn, settings.n_threads)
-    kept = choose_rows(len(X), settings.reference_rows, settings.random_state)
     # The cells of a forest that is brought fitted stay those of its own splits.
     n_levels = () if estimator is forest else encoding.n_levels
     counted = FittedForest.from_training(
-        estimator, X, y, kept, counts, settings.random_state, is_own=drawn is None, n_levels=n_levels
+        estimator, X, y, counts, settings.random_state, is_own=drawn is None, n_levels=n_levels
     )
     if estimator is forest:
         check_outcomes(estimator, y)
     least = least_counted(len(X)) if counts == "out-of-bag" else 1
-    is_out = rows_out_of_bag(estimator, len(X), kept)
-    n_of_tree = is_out.sum() / len(is_out) if counts == "out-of-bag" else len(kept)
-    n_counted = len(kept) if n_of_tree <= most_counted(estimator) else len(kept) * most_counted(estimator) / n_of_tree
+    is_out = rows_out_of_bag(estimator, len(X))
+    n_of_tree = is_out.sum() / len(is_out) if counts == "out-of-bag" else len(X)
+    n_counted = len(X) if n_of_tree <= most_counted(estimator) else len(X) * most_counted(estimator) / n_of_tree
     min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), n_counted, least)
     candidates = choose_candidates(counted, estimator, variables, settings)
     fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)

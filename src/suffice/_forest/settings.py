@@ -43,7 +43,6 @@ class Settings:
     min_node_size: int | None
     counts: Literal["auto", "out-of-bag", "bootstrap", "all"]
     voters: Literal["informed", "all"]
-    reference_rows: int | None
     groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
     dates: Literal["parts"] | None
     unseen: Literal["error", "missing"]
@@ -72,8 +71,6 @@ class Settings:
         if self.max_sets is not None:
             check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
         check_number("min_support", self.min_support, "a whole number >= 0", lambda v: v >= 0, Integral)
-        if self.reference_rows is not None:
-            check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
         check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap", "all"))

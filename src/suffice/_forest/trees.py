@@ -120,14 +120,11 @@ def count_rows(
     forest: Any,
     X: NDArray[np.float32],
     counts: Counts,
-    kept: NDArray[np.intp],
     random_state: Any = 0,
     *,
     is_own: bool = True,
 ) -> PlainForest:
     """Choose the training rows that each tree counts. Its splits and its predictions stay as they are."""
-    place = np.full(len(X), -1, dtype=np.int32)
-    place[kept] = np.arange(len(kept))
     most, rng = most_counted(forest), check_random_state(random_state)
     trees = []
     for tree, estimator in zip(list_trees(forest), forest.estimators_, strict=True):
@@ -137,13 +134,10 @@ def count_rows(
         # The counted rows alone could not show that the forest was fitted on another table.
         if is_own and not _are_same_leaves(leaves[tree.rows], tree):
             raise ValueError(OTHER_TABLE)
-        rows = place[_counted_rows(tree.rows, len(X), counts)]
-        rows = rows[rows >= 0]
-        if not len(rows):
-            raise ValueError(f"A tree counts none of the {len(kept)} `reference_rows`: keep more of them.")
+        rows = _counted_rows(tree.rows, len(X), counts)
         if len(rows) > most:
             rows = np.sort(rng.choice(rows, most, replace=False))
-        trees.append(replace(tree, rows=rows, n_rows=_count_leaves(leaves[kept][rows], tree)))
+        trees.append(replace(tree, rows=rows, n_rows=_count_leaves(leaves[rows], tree)))
     params = forest_params(forest)
     return PlainForest(params.pop("kind"), params, takes_missing(forest), tuple(trees))
 
@@ -231,7 +225,6 @@ class FittedForest:
         estimator: Any,
         X: NDArray[np.float32],
         y: NDArray[Any],
-        kept: NDArray[np.intp],
         counts: Counts,
         random_state: Any = 0,
         *,
@@ -239,14 +232,9 @@ class FittedForest:
         n_levels: tuple[int, ...] = (),
     ) -> FittedForest:
         """Take over a forest that was just fitted, and choose the rows that are counted."""
-        is_thinned = len(kept) < len(X)
-        is_recounted = is_thinned or counts != "bootstrap" or not is_own or len(X) > most_counted(estimator)
-        trees = count_rows(estimator, X, counts, kept, random_state, is_own=is_own) if is_recounted else estimator
-        if is_thinned:
-            X, y = X[kept], y[kept]
+        is_recounted = counts != "bootstrap" or not is_own or len(X) > most_counted(estimator)
+        trees = count_rows(estimator, X, counts, random_state, is_own=is_own) if is_recounted else estimator
         values, ranks = np.unique(y, return_inverse=True)
-        if len(values) < 2:
-            raise ValueError(f"All {len(X)} `reference_rows` have the same outcome: keep more of them.")
         if hasattr(estimator, "classes_"):
             values, ranks = np.arange(len(estimator.classes_)), y
         return cls(trees, X, ranks.astype(np.uint32), values.astype(np.float64), n_levels)
@@ -274,20 +262,18 @@ class FittedForest:
         return total / np.maximum(n_trees, 1)[:, None], n_trees > 0
 
 
-def choose_rows(n_rows: int, n_kept: int | None, random_state: Any) -> NDArray[np.intp]:
-    """Choose the training rows that may be counted."""
-    if n_kept is None or n_kept >= n_rows:
+def choose_rows(n_rows: int, n_kept: int, random_state: Any) -> NDArray[np.intp]:
+    """Choose so many rows at random, or all."""
+    if n_kept >= n_rows:
         return np.arange(n_rows)
     return np.sort(check_random_state(random_state).choice(n_rows, n_kept, replace=False))
 
 
-def rows_out_of_bag(estimator: Any, n_rows: int, kept: NDArray[np.intp]) -> NDArray[np.bool_]:
+def rows_out_of_bag(estimator: Any, n_rows: int) -> NDArray[np.bool_]:
     """Find the rows that each tree did not draw."""
-    is_out = np.empty((len(estimator.estimators_), len(kept)), dtype=bool)
+    is_out = np.ones((len(estimator.estimators_), n_rows), dtype=bool)
     samples = estimator.estimators_samples_
     for t in range(len(samples)):
         drawn, samples[t] = samples[t], None
-        of_tree = np.ones(n_rows, dtype=bool)
-        of_tree[drawn] = False
-        is_out[t] = of_tree[kept]
+        is_out[t, drawn] = False
     return is_out

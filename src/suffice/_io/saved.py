@@ -238,6 +238,7 @@ def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     # As in version 0.1, and in the versions before 0.3.
     before = {"counts": "bootstrap", "min_support": 0, "candidates": "row", "voters": "all", "levels": "same"}
     params = {**before, **params}
+    params.pop("reference_rows", None)  # of earlier versions: the file has only the rows that were kept
     candidates = params["candidates"]
     are_names = isinstance(candidates, list) and all(isinstance(name, str | int) for name in candidates)
     require(isinstance(candidates, str) or are_names, f"invalid candidates: {candidates!r}")

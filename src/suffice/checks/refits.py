@@ -27,12 +27,6 @@ _KINDS = {kind.__name__: kind for kind in (*CLASSIFIERS, *REGRESSORS)}
 
 def check_refits(fitted: Fitted) -> None:
     """Refuse an explainer whose forest cannot be grown again."""
-    n_kept = fitted.settings.reference_rows
-    if n_kept is not None and len(fitted.forest.X) == n_kept:
-        raise ValueError(
-            "The forest would have to be grown again, which needs all of its training rows, but this explainer keeps "
-            f"only {n_kept} of them. Fit it without `reference_rows`."
-        )
     if isinstance(fitted.estimator, PlainForest) and fitted.estimator.kind not in _KINDS:
         raise ValueError(
             f"`stability` cannot grow a forest of the kind {fitted.estimator.kind!r} after loading. Call it before "
@@ -61,7 +55,7 @@ def regrow(
         grow_on_drawn(estimator, X, y, drawn, fitted.settings.n_threads)
     trees = estimator
     if drawn is not None or fitted.counts != "bootstrap" or len(X) > most_counted(estimator):
-        trees = count_rows(estimator, X, fitted.counts, np.arange(len(X)), seed, is_own=drawn is None)
+        trees = count_rows(estimator, X, fitted.counts, seed, is_own=drawn is None)
     counted = FittedForest(trees, X, y_rank, forest.y_values, forest.n_levels)
     projected = ProjectedForest(
         counted, fitted.variables, fitted.candidates, fitted.min_node_size, fitted.projected.all_vote

@@ -112,7 +112,7 @@ def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
         state = replace(state, projected=replace(state.projected, candidates=candidates))
     if state.counts != "out-of-bag":
         return state
-    is_out = rows_out_of_bag(state.estimator, len(forest.X), np.arange(len(forest.X)))
+    is_out = rows_out_of_bag(state.estimator, len(forest.X))
     has_signal = measure_fidelity(state.forest, is_out, state.task, n_threads).has_signal
     errors = None if state.errors is None else measure_errors(state)
     return replace(state, has_signal=has_signal, errors=errors)
