@@ -114,16 +114,14 @@ struct FoundChange {
 // One box, or the nearest miss.
 struct Change {
     std::uint64_t set = 0;
-    ValueBox box;                     // over the columns of the set, in their order
-    double cdp = 0.0;                 // P(wanted | what does not change)
-    double plausibility = 0.0;        // P(in the box | what does not change)
-    double bound = 0.0;               // no box of the set has a larger plausibility
-    double mean = 0.0;                // P(wanted | in the box, what does not change)
-    std::vector<std::uint32_t> rows;  // training rows with a weight in the box
-    std::vector<double> weights;      // their weights
-    bool is_miss = false;             // the nearest miss of a row without a change
-    bool is_too_rare = false;         // it has the wanted outcome, but is not plausible enough
-    double probability = 0.0;         // of other misses: what the forest says at the point
+    ValueBox box;                    // over the columns of the set, in their order
+    double cdp = 0.0;                // P(wanted | what does not change)
+    double plausibility = 0.0;       // P(in the box | what does not change)
+    double bound = 0.0;              // no box of the set has a larger plausibility
+    double mean = 0.0;               // P(wanted | in the box, what does not change)
+    double probability = 0.0;        // the nearest miss: what the forest says at its point
+    std::vector<std::int64_t> rows;  // training rows with a weight in the box
+    std::vector<double> weights;     // their weights
 };
 
 class FreeSet {
