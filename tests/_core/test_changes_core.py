@@ -48,7 +48,7 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
         "n_candidates": 10,
         "min_node_size": 1,
     }
-    options = {**defaults, **options, "variable_of": variable_of.tolist(), "allowed": allowed}
+    options = {**defaults, **options, "variable_of": variable_of.tolist(), "allowed": allowed or [()] * X.shape[1]}
     return _core.find_changes(
         forest=forest,
         options=_core.ChangeOptions(pi=pi, everywhere=everywhere, votes=votes is not None, **options),
@@ -224,7 +224,7 @@ def test_only_allowed_values_count():
     y = np.repeat([0, 0, 1, 1], 5)
     trees = [tree((0, 1.5, None, (0, 2.5, None, None)), np.arange(20))]
     region, limits = region_of_row([0.0]), [(-INF, INF, False)]
-    [change] = changes_of(trees, X, y, {1}, [region], [limits], allowed=[(0, [0.0, 3.0])])
+    [change] = changes_of(trees, X, y, {1}, [region], [limits], allowed=[[0.0, 3.0]])
     assert change["plausibility"] == pytest.approx(0.25)
     assert change["low"][0] == 2.5
     [change] = changes_of(trees, X, y, {1}, [region], [limits])

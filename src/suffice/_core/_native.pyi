@@ -186,7 +186,7 @@ class ChangeOptions:
         self,
         *,
         variable_of: Sequence[int],
-        allowed: Sequence[tuple[int, Sequence[float]]],
+        allowed: Sequence[Sequence[float]],
         pi: float,
         min_plausibility: float,
         everywhere: bool,

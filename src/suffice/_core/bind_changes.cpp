@@ -1,5 +1,4 @@
 // What would change the outcome of rows or regions.
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -51,8 +50,9 @@ nb::dict to_dict(const Change& change, const std::vector<std::uint64_t>& bit_of)
 
 ChangeSpace space_of(const PyForest& forest, const ChangeOptions& options) {
     const std::size_t n_columns = forest.get().X.n_columns;
-    require(options.variable_of.size() == n_columns, "There must be one variable number for each column of the table.");
-    ChangeSpace space{forest.get(), forest.y_rank(), 0, {}, {}, ForestColumns(n_columns), {}};
+    require(options.variable_of.size() == n_columns && options.allowed.size() == n_columns,
+            "There must be one variable number and one list of values for each column of the table.");
+    ChangeSpace space{forest.get(), forest.y_rank(), 0, {}, ForestColumns(n_columns), {}};
     for (std::size_t c = 0; c < n_columns; ++c) {
         const std::int32_t v = options.variable_of[c];
         require(v < 63, "At most 63 variables may change.");
@@ -60,12 +60,6 @@ ChangeSpace space_of(const PyForest& forest, const ChangeOptions& options) {
         if (v < 0) continue;
         space.n_variables = std::max(space.n_variables, static_cast<std::size_t>(v) + 1);
         if (!options.everywhere) space.columns[c] = forest.column(static_cast<std::int32_t>(c));
-    }
-    space.allowed.resize(n_columns);
-    for (const auto& [column, values] : options.allowed) {
-        require(column < n_columns, "A column is out of range.");
-        space.allowed[column] = values;
-        std::sort(space.allowed[column].begin(), space.allowed[column].end());
     }
     if (options.everywhere && options.votes)
         for (const DoubleMatrix& values : forest.values()) {
@@ -115,9 +109,8 @@ void bind_changes(nb::module_& m) {
         .def(nb::init<FloatMatrix, FloatMatrix, FlagMatrix, FlagMatrix>(), nb::kw_only(), "low"_a, "high"_a,
              "has_values"_a, "missing"_a);
     nb::class_<ChangeOptions>(m, "ChangeOptions")
-        .def(nb::init<std::vector<std::int32_t>, std::vector<std::pair<std::size_t, std::vector<float>>>, double,
-                      double, bool, bool, bool, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t,
-                      std::size_t, std::size_t>(),
+        .def(nb::init<std::vector<std::int32_t>, std::vector<std::vector<float>>, double, double, bool, bool, bool,
+                      std::size_t, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t>(),
              nb::kw_only(), "variable_of"_a, "allowed"_a, "pi"_a, "min_plausibility"_a, "everywhere"_a, "votes"_a,
              "minimal_only"_a, "min_size"_a, "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a, "n_candidates"_a,
              "min_node_size"_a);

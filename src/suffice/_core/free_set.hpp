@@ -131,7 +131,7 @@ class FreeSet {
         std::vector<std::vector<float>> ends = find_ends();
         for (std::size_t c = 0; c < ends.size(); ++c) {
             if (!is_free(c)) continue;
-            const Axis& axis = add_axis(c, std::move(ends[c]), reach_.limits[c], reach_.space.allowed[c]);
+            const Axis& axis = add_axis(c, std::move(ends[c]), reach_.limits[c], reach_.options.allowed[c]);
             whole_.push_back(axis.everything());
             start_.push_back(axis.positions(reach_.region[c]));
         }
@@ -141,7 +141,7 @@ class FreeSet {
                 leaves_.rest.push_back(add_axis(c, std::move(ends[c]), reach_.region[c], {}).everything());
         if (has_empty_axis()) return;
         place_rows(weights);
-        if (reach_.everywhere) place_leaves();
+        if (reach_.options.everywhere) place_leaves();
     }
     FreeSet(const FreeSet&) = delete;
     FreeSet& operator=(const FreeSet&) = delete;
@@ -216,7 +216,7 @@ class FreeSet {
     // The thresholds of the columns that matter for the set, by column.
     std::vector<std::vector<float>> find_ends() const {
         std::vector<std::vector<float>> ends(axis_of_.size());
-        if (!reach_.everywhere) {
+        if (!reach_.options.everywhere) {
             for (std::size_t c = 0; c < ends.size(); ++c)
                 if (is_free(c)) ends[c] = reach_.space.columns[c]->thresholds;
             return ends;
@@ -227,7 +227,7 @@ class FreeSet {
         };
         for (const ReachedTree& tree : reach_.trees())
             tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
-                for (const auto& [c, interval] : tree.passages(leaf)) {
+                for (const auto& [c, interval] : leaf.passages) {
                     if (!is_free(c) && contains(interval, reach_.region[c])) continue;
                     add(c, interval);
                     if (!is_free(c) && ends[c].empty()) ends[c].push_back(0.0f);  // known or missing
@@ -278,7 +278,7 @@ class FreeSet {
         for (const ReachedTree& tree : reach_.trees()) {
             tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
                 CodeBox box = everything;
-                for (const auto& [c, interval] : tree.passages(leaf))
+                for (const auto& [c, interval] : leaf.passages)
                     if (axis_of_[c] != kNoAxis) box[axis_of_[c]] = axes_[axis_of_[c]].positions(interval);
                 if (is_empty(box)) return;
                 leaves_.positions.append(box.data());

@@ -143,6 +143,7 @@ def find_changes(
     goals = list(zip(targets, search.levels.tolist(), strict=True))
     vote_of = {(target, level): curve_of[target].vote_for(level, least) for target, level in dict.fromkeys(goals)}
     needed = np.array([vote_of[goal] for goal in goals])
+    allowed = [limits.labels.get(column, ()) for column in range(len(state.encoding.columns))]
     n_done = 0
     for level in np.unique(needed):
         rows = np.flatnonzero(needed == level)
@@ -150,7 +151,7 @@ def find_changes(
             forest=state.forest.core,
             options=_core.ChangeOptions(
                 variable_of=state.variables.number_columns(sets).tolist(),
-                allowed=list(limits.labels.items()),
+                allowed=allowed,
                 pi=float(level),
                 min_plausibility=options.min_plausibility,
                 everywhere=everywhere,
