@@ -322,7 +322,7 @@ def test_every_argument_is_a_keyword():
         _core.leaves(forest, GRID.astype(np.float32), 1)
 
 
-RESULTS = [_core.SearchArrays, _core.RuleArrays, _core.ChangeArrays]
+RESULTS = [_core.SearchArrays, _core.RuleArrays]
 
 
 def signatures_of_the_core():

@@ -6,7 +6,6 @@ Calls release the GIL, stop at Ctrl-C, and return the same bits for any number o
 """
 
 from suffice._core._native import (
-    ChangeArrays,
     ChangeOptions,
     Forest,
     KnownRows,
@@ -39,7 +38,6 @@ from suffice._core._native import (
 )
 
 __all__ = [
-    "ChangeArrays",
     "ChangeOptions",
     "Forest",
     "KnownRows",

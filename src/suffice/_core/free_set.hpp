@@ -114,16 +114,14 @@ struct FoundChange {
 // One box, or the nearest miss.
 struct Change {
     std::uint64_t set = 0;
-    ValueBox box;                     // over the columns of the set, in their order
-    double cdp = 0.0;                 // P(wanted | what does not change)
-    double plausibility = 0.0;        // P(in the box | what does not change)
-    double bound = 0.0;               // no box of the set has a larger plausibility
-    double mean = 0.0;                // P(wanted | in the box, what does not change)
-    std::vector<std::uint32_t> rows;  // training rows with a weight in the box
-    std::vector<double> weights;      // their weights
-    bool is_miss = false;             // the nearest miss of a row without a change
-    bool is_too_rare = false;         // it has the wanted outcome, but is not plausible enough
-    double probability = 0.0;         // of other misses: what the forest says at the point
+    ValueBox box;                    // over the columns of the set, in their order
+    double cdp = 0.0;                // P(wanted | what does not change)
+    double plausibility = 0.0;       // P(in the box | what does not change)
+    double bound = 0.0;              // no box of the set has a larger plausibility
+    double mean = 0.0;               // P(wanted | in the box, what does not change)
+    double probability = 0.0;        // the nearest miss: what the forest says at its point
+    std::vector<std::int64_t> rows;  // training rows with a weight in the box
+    std::vector<double> weights;     // their weights
 };
 
 class FreeSet {
@@ -133,7 +131,7 @@ class FreeSet {
         std::vector<std::vector<float>> ends = find_ends();
         for (std::size_t c = 0; c < ends.size(); ++c) {
             if (!is_free(c)) continue;
-            const Axis& axis = add_axis(c, std::move(ends[c]), reach_.limits[c], reach_.space.allowed[c]);
+            const Axis& axis = add_axis(c, std::move(ends[c]), reach_.limits[c], reach_.options.allowed[c]);
             whole_.push_back(axis.everything());
             start_.push_back(axis.positions(reach_.region[c]));
         }
@@ -143,7 +141,7 @@ class FreeSet {
                 leaves_.rest.push_back(add_axis(c, std::move(ends[c]), reach_.region[c], {}).everything());
         if (has_empty_axis()) return;
         place_rows(weights);
-        if (reach_.everywhere) place_leaves();
+        if (reach_.options.everywhere) place_leaves();
     }
     FreeSet(const FreeSet&) = delete;
     FreeSet& operator=(const FreeSet&) = delete;
@@ -218,7 +216,7 @@ class FreeSet {
     // The thresholds of the columns that matter for the set, by column.
     std::vector<std::vector<float>> find_ends() const {
         std::vector<std::vector<float>> ends(axis_of_.size());
-        if (!reach_.everywhere) {
+        if (!reach_.options.everywhere) {
             for (std::size_t c = 0; c < ends.size(); ++c)
                 if (is_free(c)) ends[c] = reach_.space.columns[c]->thresholds;
             return ends;
@@ -229,7 +227,7 @@ class FreeSet {
         };
         for (const ReachedTree& tree : reach_.trees())
             tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
-                for (const auto& [c, interval] : tree.passages(leaf)) {
+                for (const auto& [c, interval] : leaf.passages) {
                     if (!is_free(c) && contains(interval, reach_.region[c])) continue;
                     add(c, interval);
                     if (!is_free(c) && ends[c].empty()) ends[c].push_back(0.0f);  // known or missing
@@ -280,7 +278,7 @@ class FreeSet {
         for (const ReachedTree& tree : reach_.trees()) {
             tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
                 CodeBox box = everything;
-                for (const auto& [c, interval] : tree.passages(leaf))
+                for (const auto& [c, interval] : leaf.passages)
                     if (axis_of_[c] != kNoAxis) box[axis_of_[c]] = axes_[axis_of_[c]].positions(interval);
                 if (is_empty(box)) return;
                 leaves_.positions.append(box.data());
