@@ -81,6 +81,7 @@ def load_explainer(path: str | os.PathLike[str], max_bytes: int | None = None) -
 
 def _read_aligned(path: str | os.PathLike[str]) -> memoryview:
     """Read a file such that its arrays begin at an aligned address: the table need not be copied then."""
+    # Not mapped, which would save 10 ms for 100 MB: a file could then change, or end the process, after its checks.
     with open(path, "rb") as file:
         prefix = file.read(PREFIX.size)
         if not file.seekable():
