@@ -8,19 +8,16 @@
 
 namespace suffice {
 
+// Those that are not built are declared, too.
 namespace portable {
 extern const Kernels table;
 }
-#ifdef SUFFICE_HAS_AVX2
 namespace avx2 {
 extern const Kernels table;
 }
-#endif
-#ifdef SUFFICE_HAS_NEON
 namespace neon {
 extern const Kernels table;
 }
-#endif
 
 namespace {
 
@@ -66,10 +63,7 @@ std::vector<std::string> kernel_names() {
 
 void use_kernels(const std::string& name) {
     for (const Kernels* table : usable())
-        if (name == table->name) {
-            chosen_kernels = table;
-            return;
-        }
+        if (name == table->name) return chosen_kernels.store(table);
     throw std::invalid_argument("This processor cannot run the kernels '" + name + "'.");
 }
 
