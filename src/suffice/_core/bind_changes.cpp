@@ -27,17 +27,15 @@ struct PyBoxes {
     }
 };
 
-// What Python gets of a change. Its box has all columns of the table.
-nb::dict to_dict(const Change& change, const std::vector<std::uint64_t>& bit_of) {
+nb::dict to_dict(const Change& change) {
     BoxColumns box;
-    auto side = change.box.begin();
-    for (const std::uint64_t bit : bit_of) box.append(bit & change.set ? *side++ : ValueInterval{});
+    for (const ValueInterval& side : change.box) box.append(side);
     nb::dict out;
     out["mask"] = change.set;
-    out["low"] = to_array<float>(std::move(box.low), {bit_of.size()});
-    out["high"] = to_array<float>(std::move(box.high), {bit_of.size()});
-    out["has_values"] = to_array<bool>(std::move(box.has_values), {bit_of.size()});
-    out["missing"] = to_array<bool>(std::move(box.missing), {bit_of.size()});
+    out["low"] = to_array<float>(std::move(box.low), {change.box.size()});
+    out["high"] = to_array<float>(std::move(box.high), {change.box.size()});
+    out["has_values"] = to_array<bool>(std::move(box.has_values), {change.box.size()});
+    out["missing"] = to_array<bool>(std::move(box.missing), {change.box.size()});
     out["cdp"] = change.cdp;
     out["plausibility"] = change.plausibility;
     out["bound"] = change.bound;
@@ -95,8 +93,8 @@ nb::list find_changes(const PyForest& forest, const ChangeOptions& options, cons
     nb::list out;
     for (const ChangeResult& result : results) {
         nb::list changes;
-        for (const Change& change : result.changes) changes.append(to_dict(change, space.bit_of));
-        const nb::object miss = result.miss ? nb::object(to_dict(*result.miss, space.bit_of)) : nb::none();
+        for (const Change& change : result.changes) changes.append(to_dict(change));
+        const nb::object miss = result.miss ? nb::object(to_dict(*result.miss)) : nb::none();
         out.append(nb::make_tuple(changes, miss, result.is_too_rare, result.is_complete));
     }
     return out;

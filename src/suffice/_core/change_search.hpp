@@ -137,7 +137,7 @@ class ChangeSearch {
     FoundChange search_box(const FreeSet& free, const std::vector<Change>& changes, double least) {
         return with_search(free, changes, [&](auto& search) {
             const double most = search.most();
-            if (most > 0.0 && changes.empty()) rare_.emplace_back(most, free.set());
+            if (most > 0.0 && changes.empty()) rare_.emplace_back(most, free.set);
             return most > least ? search.run(least) : FoundChange{};
         });
     }
@@ -188,10 +188,10 @@ class ChangeSearch {
             const SharedSet free = free_set(S, 0.0);
             if (!free) continue;
             const CodeBoxes region = free->forbidden_by({});
-            const ChangeProof proof(free->leaves(), needed_, stop_);
-            for (std::size_t p = 0; p < free->points().size(); ++p) {
-                const double sum = proof.sum_at(free->points()[p], most + kRounding);
-                const CodeBox point(free->points()[p], free->points()[p + 1]);
+            const ChangeProof proof(free->leaves, needed_, stop_);
+            for (std::size_t p = 0; p < free->points.size(); ++p) {
+                const double sum = proof.sum_at(free->points[p], most + kRounding);
+                const CodeBox point(free->points[p], free->points[p + 1]);
                 if (sum <= most + kRounding || region.any_meets(point)) continue;
                 most = sum;
                 miss = free->measure(point);
@@ -208,7 +208,7 @@ class ChangeSearch {
             if (miss && weights.cdp <= miss->cdp + kRounding) return true;
             const FreeSet free(*reach_, weights);
             if (free.has_empty_axis()) return true;
-            miss = free.measure(free.whole());
+            miss = free.measure(free.whole);
             miss->probability = miss->cdp;
             return true;
         });
