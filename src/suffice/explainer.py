@@ -81,7 +81,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     ----------
     forest : estimator, default=None
         A scikit-learn RandomForest or ExtraTrees classifier or regressor. A fitted one is used as it is: `fit` then
-        needs the table that it was fitted on. None fits a random forest of 100 trees.
+        needs the table that it was fitted on. None fits a random forest of 100 trees, each of which draws at most
+        100,000 rows.
     task : {"auto", "classification", "regression"}, default="auto"
         What `y` is. "auto" goes by the forest or, without one, by the values.
     pi : float, default=None

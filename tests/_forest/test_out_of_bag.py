@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracle import rows_out_of_bag
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from small_explainers import CLASSES, NUMBERS, X
 
 from suffice import SufficientExplainer
 from suffice._forest import trees
 from suffice._forest.out_of_bag import expected_ranks, rows_not_drawn, votes_out_of_bag
-from suffice._forest.trees import rows_out_of_bag
 
 
 @pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap"])
@@ -80,11 +80,15 @@ def test_a_tree_that_drew_every_row_has_none_out_of_bag():
     assert np.array_equal(rows_not_drawn(explainer.fitted_.forest, "out-of-bag"), expected)
 
 
-def test_the_ranks_that_are_expected_of_a_row_are_those_of_the_other_rows_in_its_leaves():
+@pytest.mark.parametrize("most", [30, 10_000])
+def test_the_ranks_that_are_expected_of_a_row_are_those_of_the_other_rows_in_its_leaves(most, monkeypatch):
     """Row by row and tree by tree: trees that drew the row, and leaves without another counted row, have no say."""
+    monkeypatch.setattr(trees, "MOST_COUNTED", most)
     forest = RandomForestRegressor(n_estimators=8, min_samples_leaf=3, random_state=0)
     state = SufficientExplainer(forest).fit(X, NUMBERS).fitted_
-    is_out = rows_not_drawn(state.forest, "out-of-bag")
+    is_out = rows_out_of_bag(state.estimator, len(X))
+    is_counted = rows_not_drawn(state.forest, "out-of-bag")
+    assert np.array_equal(is_counted, is_out) == (most > 30)
     leaves = np.column_stack([tree.apply(state.forest.X) for tree in state.estimator.estimators_])
     is_wanted = state.forest.y_values > np.median(NUMBERS)
     wanted = is_wanted[state.forest.y_rank]
@@ -92,15 +96,15 @@ def test_the_ranks_that_are_expected_of_a_row_are_those_of_the_other_rows_in_its
     for row in range(len(X)):
         shares = []
         for t in np.flatnonzero(is_out[:, row]):
-            others = np.flatnonzero(is_out[t] & (leaves[:, t] == leaves[row, t]))
+            others = np.flatnonzero(is_counted[t] & (leaves[:, t] == leaves[row, t]))
             others = others[others != row]
             if len(others):
                 shares.append(wanted[others].mean())
         if shares:
             expected[row] = np.mean(shares)
-    weights = expected_ranks(state, len(X))
+    weights = expected_ranks(state.forest, np.arange(len(X)), is_out.T)
     assert weights.rows.tolist() == list(expected)
     assert weights.shares(is_wanted) == pytest.approx(list(expected.values()), abs=1e-5)
-    few = expected_ranks(state, 10)
-    assert len(few.rows) <= 10
+    few = expected_ranks(state.forest, np.array([5, 40]), is_out[:, [5, 40]].T)
+    assert set(few.rows.tolist()) <= {5, 40}
     assert few.shares(is_wanted) == pytest.approx([expected[row] for row in few.rows], abs=1e-5)

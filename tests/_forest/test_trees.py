@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._forest.trees import PlainForest, count_rows, describe_forest, list_trees, takes_missing
+from suffice._forest.trees import FittedForest, PlainForest, describe_forest, list_trees, takes_missing
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 6, size=(400, 4)).astype(np.float32)
@@ -44,6 +44,11 @@ def test_the_arrays_are_those_of_scikit_learn(kind):
         np.testing.assert_array_equal(tree.threshold, estimator.tree_.threshold)
         assert tree.value.shape == (estimator.tree_.node_count, 2 if kind == "classes" else 1)
         assert tree.n_rows[0] == len(drawn)
+
+
+def count_rows(forest, table, counts):
+    fitted, _ = FittedForest.from_training(forest, table, np.zeros(len(table), int), np.arange(2.0), counts)
+    return fitted.trees
 
 
 @pytest.mark.parametrize("kind", FORESTS)

@@ -20,6 +20,7 @@ from suffice._core._native import (
     Tree,
     ValueBoxes,
     cumulative_shares,
+    expected_ranks,
     find_changes,
     find_rules,
     gains,
@@ -34,6 +35,7 @@ from suffice._core._native import (
     search,
     set_leak_warnings,
     squared_weights,
+    take_votes,
     use_kernels,
 )
 
@@ -52,6 +54,7 @@ __all__ = [
     "Tree",
     "ValueBoxes",
     "cumulative_shares",
+    "expected_ranks",
     "find_changes",
     "find_rules",
     "gains",
@@ -66,5 +69,6 @@ __all__ = [
     "search",
     "set_leak_warnings",
     "squared_weights",
+    "take_votes",
     "use_kernels",
 ]

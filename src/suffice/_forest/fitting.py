@@ -35,9 +35,10 @@ from suffice._forest.trees import (
     OTHER_TABLE,
     Counts,
     FittedForest,
+    OutOfBag,
+    bootstrap_rows,
     choose_rows,
     most_counted,
-    rows_out_of_bag,
     takes_missing,
 )
 from suffice._table.encoding import Encoding
@@ -140,6 +141,8 @@ LEAST_CELL, ROWS_OF_LEAST_CELL = (5, 10), 20
 # The share of the columns that a split considers. Classes: with 0.7, fewer rows have a sufficient set where variables
 # matter only together. Numbers: with all of them, sets are larger.
 MAX_FEATURES = {"classification": 1.0, "regression": 0.7}
+# The rows that a tree of the default forest draws at most.
+MOST_GROWN = 100_000
 # The rows of a large table on which the variables of the default forest are chosen.
 SCREENED_ROWS = 10_000
 # A forest that removes less than this share of a constant prediction's error is called poor.
@@ -215,8 +218,14 @@ def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_s
     """Make the forest that is fitted when the user brings none; docs/method.md (1.2) has its leaves and features."""
     is_class = task == "classification"
     least = least_counted(n_rows) if is_class and counts == "out-of-bag" else LEAST_LEAF
-    leaf = max(least, consistent_leaf_size(n_rows))
-    shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
+    share = min(1.0, MOST_GROWN / n_rows)
+    shared = {
+        "n_estimators": 100,
+        "max_samples": None if share == 1 else share,
+        "min_samples_leaf": max(least, int(share * consistent_leaf_size(n_rows))),
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+    }
     if not is_class:
         return RandomForestRegressor(**shared, max_features=MAX_FEATURES[task])
     # The rows that grew a tree are counted as in the paper, whose forests are scikit-learn's.
@@ -277,11 +286,14 @@ def fit_screened_forest(
 
     rows = choose_rows(len(X), SCREENED_ROWS, 0)
     first = grow(X[rows], y[rows])
-    ranks = rank_classes(y[rows], first.classes_)
-    counted = FittedForest.from_training(first, X[rows], ranks, counts, settings.random_state)
+    ranks, codes = rank_classes(y[rows], first.classes_), np.arange(len(first.classes_), dtype=np.float64)
+    counted, _ = FittedForest.from_training(
+        first, X[rows], ranks, codes, counts, settings.random_state, n_threads=settings.n_threads
+    )
     gaining = gaining_variables(counted, variables, settings.n_threads)
     if len(gaining) == len(variables) and len(rows) == len(X):
         return first
+    del first, counted  # before the next forest takes memory
     columns = [column for v in gaining for column in variables.columns[v]]
     masked = np.zeros_like(X)  # no tree splits on a constant column
     masked[:, columns] = X[:, columns]
@@ -290,7 +302,7 @@ def fit_screened_forest(
 
 def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
     """Refuse outcomes other than those that a fitted forest was trained on."""
-    drawn = y[forest.estimators_samples_[0]]
+    drawn = y[next(bootstrap_rows(forest))]
     if hasattr(forest, "classes_"):
         at_root = np.bincount(drawn, minlength=len(forest.classes_)) / len(drawn)
     else:
@@ -307,28 +319,26 @@ class Fidelity(NamedTuple):
     value: float
     by_class: list[float]
     has_signal: bool
-    predictions: NDArray[np.float64]
 
 
-def measure_fidelity(forest: FittedForest, is_out: NDArray[np.bool_], task: str, n_threads: int) -> Fidelity:
-    """Measure how well the forest follows the outcomes, on rows that its trees did not see."""
-    all_predictions, is_known = forest.predict_out_of_bag(is_out, n_threads)
-    all_predictions[~is_known] = math.nan
+def measure_fidelity(forest: FittedForest, votes: NDArray[np.float64], task: str) -> Fidelity:
+    """Measure how well the forest follows the outcomes, by what its trees predict for rows that they did not see."""
+    is_known = ~np.isnan(votes[:, 0])
     n_classes = len(forest.y_values) if task == "classification" else 0
     if not is_known.any():
-        return Fidelity(math.nan, [math.nan] * n_classes, True, all_predictions)
-    predictions, rank = all_predictions[is_known], forest.y_rank[is_known]
+        return Fidelity(math.nan, [math.nan] * n_classes, True)
+    predictions, rank = votes[is_known], forest.y_rank[is_known]
     if task == "regression":
         y = forest.y_values[rank]
         error, constant = (y - predictions[:, 0]) ** 2, (y - y.mean()) ** 2
         r2 = 1 - float(error.mean() / constant.mean()) if constant.any() else math.nan
-        return Fidelity(r2, [], _is_less(error, constant), all_predictions)
+        return Fidelity(r2, [], _is_less(error, constant))
     is_right = np.argmax(predictions, axis=1) == rank
     n_rows, n_right = np.bincount(rank, minlength=n_classes), np.bincount(rank[is_right], minlength=n_classes)
     by_class = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
     has_class = np.eye(n_classes)[rank]
     error, constant = (((has_class - shares) ** 2).sum(axis=1) for shares in (predictions, n_rows / len(rank)))
-    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant), all_predictions)
+    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant))
 
 
 def _is_less(error: NDArray[np.float64], constant: NDArray[np.float64]) -> bool:
@@ -390,29 +400,37 @@ def fit(
     else:
         estimator = fit_forest(forest, task, X, y, settings)
     classes = estimator.classes_ if task == "classification" else None
+    y_values = labels
     if classes is not None:
-        y = rank_classes(y, classes)
+        if not np.array_equal(labels, classes):
+            ranks = rank_classes(y, classes).astype(np.intp)
+        y = ranks
+        y_values = np.arange(len(classes), dtype=np.float64)
     drawn = None
     if drawing is not None:
         drawn = draw_near(X, encoding, variables, classes, drawing, settings.random_state)
         grow_on_drawn(estimator, X, y, drawn, settings.n_threads)
     # The cells of a forest that is brought fitted stay those of its own splits.
     n_levels = () if estimator is forest else encoding.n_levels
-    counted = FittedForest.from_training(
-        estimator, X, y, counts, settings.random_state, is_own=drawn is None, n_levels=n_levels
+    counted, out_of_bag = FittedForest.from_training(
+        estimator,
+        X,
+        ranks,
+        y_values,
+        counts,
+        settings.random_state,
+        is_own=drawn is None,
+        n_levels=n_levels,
+        n_threads=settings.n_threads,
     )
     if estimator is forest:
         check_outcomes(estimator, y)
-    least = least_counted(len(X)) if counts == "out-of-bag" else 1
-    is_out = rows_out_of_bag(estimator, len(X))
-    n_of_tree = is_out.sum() / len(is_out) if counts == "out-of-bag" else len(X)
-    n_counted = len(X) if n_of_tree <= most_counted(estimator) else len(X) * most_counted(estimator) / n_of_tree
-    min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), n_counted, least)
+    min_node_size = _cell_size(estimator, out_of_bag, counts, settings, is_default=forest is None)
     candidates = choose_candidates(counted, estimator, variables, settings)
-    fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)
+    fidelity = measure_fidelity(counted, out_of_bag.votes, task)
     warn_of_poor_fidelity(fidelity, counted, counts)
     is_honest = counts == "out-of-bag"
-    fitted = Fitted(
+    return Fitted(
         estimator=estimator,
         projected=ProjectedForest(counted, variables, candidates, min_node_size, settings.voters == "all"),
         encoding=encoding,
@@ -425,12 +443,25 @@ def fit(
         fidelity=fidelity.value,
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
         has_signal=fidelity.has_signal or not is_honest,
-        out_of_bag=None if classes is None or not is_honest else fidelity.predictions.astype(np.float32),
+        out_of_bag=None if classes is None or not is_honest else out_of_bag.votes.astype(np.float32),
         settings=settings,
+        errors=measure_errors(counted, out_of_bag) if classes is None and is_honest else None,
         drawn=drawn,
         declared=declared,
     )
-    return replace(fitted, errors=measure_errors(fitted)) if classes is None and is_honest else fitted
+
+
+def _cell_size(estimator: Any, out_of_bag: OutOfBag, counts: Counts, settings: Settings, *, is_default: bool) -> int:
+    """Choose how many rows a cell holds at least: as many as a leaf, in proportion to the rows that are counted."""
+    n_rows, is_honest = len(out_of_bag.votes), counts == "out-of-bag"
+    leaf, most = estimator.min_samples_leaf, most_counted(estimator)
+    n_of_tree = float(n_rows if counts == "all" else len(next(bootstrap_rows(estimator))))
+    if is_honest:
+        n_of_tree = float(out_of_bag.n_trees.sum() / len(estimator.estimators_))
+    if is_default and estimator.max_samples is not None:  # as large as the cells of a forest that draws all rows
+        leaf, n_of_tree = round(leaf / estimator.max_samples), n_rows / (math.e if is_honest else 1)
+    n_counted = n_rows if n_of_tree <= most else n_rows * most / n_of_tree
+    return least_cell(settings.min_node_size, leaf, n_rows, n_counted, least_counted(n_rows) if is_honest else 1)
 
 
 def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> NDArray[Any]:

@@ -166,9 +166,9 @@ def level_by_odds(pi: float, shares: Floats, least: float = LEAST_LEVEL) -> Floa
     return clipped
 
 
-def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: float, least_counted: int = 1) -> int:
+def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_counted: float, least_counted: int = 1) -> int:
     """Compute how many rows a cell holds at least, in proportion to the rows that are counted."""
     if min_node_size is not None:
         return int(min_node_size)
     least = int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
-    return max(least_counted, least if n_kept == n_rows else math.ceil(least * n_kept / n_rows))
+    return max(least_counted, least if n_counted == n_rows else math.ceil(least * n_counted / n_rows))

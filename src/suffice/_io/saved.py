@@ -272,14 +272,12 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     require(isinstance(header["target"], str) and isinstance(header["task_reason"], str), "invalid target name")
     explainer.fitted_ = Fitted(
         estimator=trees,
-        # The projection takes most of the time, and not every question needs it.
         projected=ProjectedForest(
             FittedForest(trees, X, y_rank, y_values, n_levels),
             variables,
             candidates,
             min_node_size,
             settings.voters == "all",
-            on_demand=True,
         ),
         encoding=encoding,
         ends=Ends(encoding, X),
