@@ -90,6 +90,7 @@ std::vector<nb::ndarray<nb::numpy, double>> add_trees(PyForest& forest, const st
         require(tree != nullptr, "A tree is None.");
         saplings.push_back({.arrays = tree->get()});
         if (!drawn.empty()) saplings.back().arrays.drawn = span_of(drawn[saplings.size() - 1]);
+        require(drawn.empty() || !saplings.back().arrays.drawn.empty(), "A tree drew no rows.");
         saplings.back().arrays.has_other_rows = has_other_rows;
         values.push_back(tree->value);
     }

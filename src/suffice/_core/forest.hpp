@@ -7,9 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -348,7 +346,7 @@ struct Sapling {
         tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);
         for (std::size_t i = 0; i < tree.rows.size(); ++i) tree.rank[i] = y_rank[tree.rows[i]];
         find_gains(tree, arrays.value.data(), arrays.width, y_values);
-        n_rows.assign(tree.nodes.size(), 0.0);
+        n_rows.assign(arrays.left.size(), 0.0);  // some of these nodes may be out of reach
         for (std::size_t i = 0; i < tree.nodes.size(); ++i)
             n_rows[static_cast<std::size_t>(tree.number[i])] = n_counted[i];
     }
