@@ -211,50 +211,6 @@ def wide():
     )
 
 
-def reference_loss(n_rows, n_kept):
-    explainer, X, y, rows = switch_explainer(int(n_rows), n_jobs=1)
-    forest = explainer.forest.fit(X, y)
-    whole = SufficientExplainer.paper(forest, n_jobs=1, random_state=0).fit(X, y)
-    expected = whole.explain(rows, sets="minimal", rules=None, progress=False)
-    ms = per_row(whole, rows[:200], sets="minimal", rules=None)
-    del whole
-    before = reset_peak()
-    some = SufficientExplainer.paper(forest, n_jobs=1, random_state=0, reference_rows=int(n_kept)).fit(X, y)
-    held = reset_peak() - before
-    explanations = some.explain(rows, sets="minimal", rules=None, progress=False)
-    sets = [list(e.best_set.variables) for e in expected]
-    sdp = [e.best_set.sdp for e in expected]
-    # The SDPs of the same intervals: those of the sample differ a little.
-    radius = [some.cdf(rows[i : i + 1], S, e.interval)[0] for i, (S, e) in enumerate(zip(sets, expected, strict=True))]
-    below = [
-        some.cdf(rows[i : i + 1], S, [np.nextafter(e.interval[0], -np.inf)])[0, 0]
-        for i, (S, e) in enumerate(zip(sets, expected, strict=True))
-    ]
-    again = [high - low for (_, high), low in zip(radius, below, strict=True)]
-    return {
-        "error": float(np.mean(np.abs(np.array(again) - sdp))),
-        "same": float(
-            np.mean([a.best_set.variables == b.best_set.variables for a, b in zip(explanations, expected, strict=True)])
-        ),
-        "whole": ms,
-        "ms": per_row(some, rows[:200], sets="minimal", rules=None),
-        "held": held,
-        "least": some.min_node_size_,
-    }
-
-
-def reference():
-    n = 300_000
-    print(f"Switch model, forest of {n} rows, counts on a sample of them: loss against counts on all")
-    for n_kept in (100_000, 30_000, 10_000):
-        figures = run_job("reference_loss", n, n_kept)
-        print(
-            f"  {n_kept:6d} rows (cells of {figures['least']} or more): SDP of the best set differs by "
-            f"{figures['error']:.3f} in the mean, {100 * figures['same']:.0f} % of the best sets are the same; "
-            f"{figures['ms']:.2f} ms a row instead of {figures['whole']:.2f}; holds {figures['held'] / GIB:.2f} GiB"
-        )
-
-
 def growth_times():
     times = {}
     for n_trees in (10, 40):
@@ -322,7 +278,6 @@ PARTS = {
     "threads": threads,
     "wide": wide,
     "growth": growth,
-    "reference": reference,
     "stream": stream,
     "engines": engines,
     "flights": flights,
@@ -335,7 +290,6 @@ JOBS = {
         million_fit,
         threads_times,
         wide_times,
-        reference_loss,
         growth_times,
         stream_files,
         stream_peak,

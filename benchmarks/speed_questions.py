@@ -7,9 +7,7 @@ suffice answers them for that version.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import inspect
 import math
 import subprocess
 import sys
@@ -21,24 +19,23 @@ from pathlib import Path
 
 import numpy as np
 from experiments.data.synthetic import make_switch
-from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble._forest import BaseForest
 
 from benchmarks.decision_tables import adult_like, telco_like
 from benchmarks.printing import print_table
 from benchmarks.real_tables import load_table
 from benchmarks.run import best_times, memory_of
-from benchmarks.scale import N_COLUMNS, switch_explainer
+from benchmarks.scale import N_COLUMNS
 from benchmarks.speed_page import print_section
 from benchmarks.speed_tables import TABLES
 from benchmarks.speed_worker import cpu_seconds, time_calls
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core
-from suffice._forest import fitting
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.trees import FittedForest
 
 N_SINGLE = 50  # rows that are explained one by one
-N_ALONE = 100  # rows of a call that are not searched in a batch
+N_GROWTH = 300  # rows that are explained after fits on more and more rows
 MIB = 2**20
 
 
@@ -161,42 +158,30 @@ def all_sets(options):
 
 
 def fit_parts(options):
-    print_section("Fit, by part")
-    print("CPU seconds of the calls that `fit` makes, where they take more than 1 %.\n")
-    for name in ("breast cancer", "bank", "bike"):
-        table = TABLES[name](1)
-        explainer = SufficientExplainer(table.forest, random_state=0, n_jobs=1, **table.settings)
-        explainer.fit(table.X, table.y)  # what is imported or made once is not counted
-        with contextlib.ExitStack() as stack:
-            spent = {
-                f"{getattr(owner, '__name__', '').split('.')[-1]}.{called}": stack.enter_context(
-                    time_calls(owner, [called])
-                )
-                for owner, called in calls_in(fitting.fit)
-            }
-            whole = cpu_seconds(lambda e=explainer, t=table: e.fit(t.X, t.y))
-        seconds = sorted(((sum(times), part) for part, times in spent.items()), reverse=True)
-        lines = [[part, f"{s:.3f}", f"{s / whole:.2f}"] for s, part in seconds if s > 0.01 * whole]
-        print_table([f"{name} ({len(table.X)} rows)", "s", "share"], [["fit", f"{whole:.3f}", "1.00"], *lines])
-        grown, _ = memory_of(lambda e=explainer, t=table: clone(e).fit(t.X, t.y))
-        print(f"\nMemory grows by {grown / MIB:.0f} MiB at the peak.\n")
+    print_section("Fit")
+    print("CPU seconds of `fit`, of the forests in it, and of the rest as a share of the forests.\n")
+    lines = []
+    for name in ("breast cancer", "bank", "bike", "telco-like", "adult-like", "flights"):
+        X, y, settings = training_rows(name)
+        explainer = SufficientExplainer(random_state=0, n_jobs=1, **settings)
+        with time_calls(BaseForest, ["fit"]) as in_forest:
+            grown, _ = memory_of(lambda e=explainer, X=X, y=y: e.fit(X, y))
+            in_forest.clear()
+            # What is imported or made once is not counted.
+            whole = cpu_seconds(lambda e=explainer, X=X, y=y: e.fit(X, y))
+        forest = sum(in_forest)
+        figures = [f"{whole:.2f}", f"{forest:.2f}", f"{(whole - forest) / forest:.2f}", f"{grown / MIB:.0f}"]
+        lines.append([name, str(len(X)), *figures])
+    print_table(["table", "rows", "fit, s", "forests, s", "rest / forests", "peak of memory, MiB more"], lines)
 
 
-def calls_in(function):
-    """The functions, constructors and class methods that a function names, each with its module or class.
-
-    They are timed one by one: under a profiler the many small calls of a forest would seem to take most of the time.
-    """
-    module, names = sys.modules[function.__module__], function.__code__.co_names
-    calls = []
-    for name in names:
-        named = getattr(module, name, None)
-        if inspect.isfunction(named):
-            calls.append((module, name))
-        elif inspect.isclass(named):
-            methods = [other for other in names if callable(getattr(named, other, None))]
-            calls += [(named, method) for method in ("__init__", *methods) if method in vars(named)]
-    return calls
+def training_rows(name):
+    if name in DECISIONS:
+        draw, n_rows = DECISIONS[name]
+        table = draw(n_rows, 0)
+        return table.X, table.y, {}
+    table = TABLES[name](1)
+    return table.X, table.y, table.settings
 
 
 def saved(options):
@@ -248,45 +233,64 @@ def imports(options):
 
 def growth(options):
     print_section("Growth with the training rows")
-    print("Switch model, 10 columns, 20 trees, minimal sets without rules.\n")
-    sizes, n_explained = (10_000, 30_000, 100_000), 10_000
-    rows = make_switch(n_explained, n_columns=N_COLUMNS, random_state=np.random.default_rng(1)).X.to_numpy(np.float32)
-    per_row = {}
-    lines = []
-    for n in sizes:
-        explainer, X, y, _ = switch_explainer(n, n_jobs=1)
-        explainer.fit(X, y)
-        explain = partial(explainer.explain, sets="minimal", rules=None, progress=False)
-        some = min(best_times([lambda: explain(rows[:300])], 2))  # noqa: B023 - called at once
-        n_rows = n_explained if some / 300 * n_explained < 2 * options.seconds else 1000
-        many = min(best_times([lambda: explain(rows[:n_rows])], 1))  # noqa: B023
-        per_row[n] = some / 300, many / n_rows
-        lines.append([str(n), f"{1000 * some / 300:.3f}", f"{1000 * many / n_rows:.3f}", str(n_rows)])
-    print_table(["training rows", "300 rows, ms a row", "in bulk, ms a row", "rows in bulk"], lines)
-    exponents = [
-        math.log(per_row[sizes[-1]][i] / per_row[sizes[0]][i]) / math.log(sizes[-1] / sizes[0]) for i in (0, 1)
-    ]
-    print(f"\nExponent {exponents[0]:.2f} for 300 rows, {exponents[1]:.2f} in bulk.")
+    print(f"Switch model, 10 columns, the default explainer, {N_GROWTH} fresh rows in one call.\n")
+    fresh = make_switch(2 * N_GROWTH, n_columns=N_COLUMNS, random_state=np.random.default_rng(1))
+    rows, others = fresh.X[:N_GROWTH], fresh.X[N_GROWTH:]
+    outcomes = fresh.y.to_numpy()[N_GROWTH:]
+    times, lines = {}, []
+    for n in (30_000, 100_000, 300_000, 1_000_000):
+        table = make_switch(n, n_columns=N_COLUMNS, random_state=np.random.default_rng(0))
+        explainer = SufficientExplainer(random_state=0, n_jobs=1)
+        fit = cpu_seconds(lambda e=explainer, t=table: e.fit(t.X, t.y))
+        explain = partial(explainer.explain, rows, progress=False)
+        first = cpu_seconds(lambda e=explainer: e.explain(rows[:1], progress=False))
+        times[n] = [best_times([ask], 2)[0] / N_GROWTH for ask in (partial(explain, rules=None), explain)]
+        rules = [explanation.rule for explanation in explain() if explanation.rule is not None]
+        held = [np.mean(is_within(rule, outcomes[rule.covers(others)])) for rule in rules if rule.covers(others).any()]
+        stated = np.mean([rule.precision for rule in rules])
+        share = len(rules) / N_GROWTH
+        figures = [f"{1000 * seconds:.2f}" for seconds in times[n]]
+        lines.append(
+            [str(n), f"{fit:.0f}", f"{first:.2f}", *figures, f"{share:.2f}", f"{stated:.3f}", f"{np.mean(held):.3f}"]
+        )
+    print_table(
+        [
+            "training rows",
+            "fit, s",
+            "first row, s",
+            "sets, ms a row",
+            "with a rule",
+            "rows with a rule",
+            "stated",
+            "fresh",
+        ],
+        lines,
+    )
+    least, most = min(times), max(times)
+    exponents = [math.log(a / b) / math.log(most / least) for a, b in zip(times[most], times[least], strict=True)]
+    print(f"\nExponent {exponents[0]:.2f} for sets, {exponents[1]:.2f} with a rule.")
+
+
+def is_within(rule, outcomes):
+    return (rule.interval[0] <= outcomes) & (outcomes <= rule.interval[1])
 
 
 # --- many rows --------------------------------------------------------------------------------------------------------
 
 
-def batched(options):
+def many_rows(options):
     print_section("Many rows in one call")
-    print(f"CPU ms a row, minimal sets without rules. Rows in calls of {N_ALONE} are searched one by one.\n")
+    print("CPU ms a row, minimal sets without rules: one row at a time, and all rows in one call.\n")
     lines = []
-    for name, n_rows, n_alone in (("bank", 10_000, 2000), ("bike", 4000, 1000), ("flights", 1000, N_ALONE)):
+    for name, n_rows in (("bank", 2000), ("bike", 1000), ("flights", 300)):
         explainer, table = fitted(name, n_rows)
         explain = partial(explainer.explain, sets="minimal", rules=None, progress=False)
         explain(table.rows[:1])  # projects the forest
-        calls = [table.rows[i : i + N_ALONE] for i in range(0, n_alone, N_ALONE)]
-        alone = 1000 * cpu_seconds(lambda: [explain(rows) for rows in calls]) / n_alone  # noqa: B023 - called at once
+        single = [table.rows.iloc[[i]] for i in range(N_SINGLE)]
+        alone = 1000 * cpu_seconds(lambda: [explain(row) for row in single]) / N_SINGLE  # noqa: B023 - called at once
         together = 1000 * cpu_seconds(lambda: explain(table.rows)) / n_rows  # noqa: B023
-        lines.append(
-            [name, f"{alone:.2f} ({n_alone} rows)", f"{together:.2f} ({n_rows} rows)", f"{together / alone:.2f}"]
-        )
-    print_table(["table", f"in calls of {N_ALONE}", "in one call", "ratio"], lines)
+        lines.append([name, f"{alone:.2f}", f"{together:.2f} ({n_rows} rows)", f"{together / alone:.2f}"])
+    print_table(["table", "one row", "in one call", "ratio"], lines)
 
 
 # --- lists of rules ---------------------------------------------------------------------------------------------------
@@ -309,7 +313,7 @@ QUESTIONS = {
     "saved": quietly(saved),
     "imports": quietly(imports),
     "growth": quietly(growth),
-    "batched": quietly(batched),
+    "many-rows": quietly(many_rows),
     "rules-of-bank": quietly(partial(global_rules, "bank")),
     "rules-of-bike": quietly(partial(global_rules, "bike")),
 }

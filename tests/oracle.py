@@ -42,6 +42,11 @@ def counted_rows(forest, counts, n_rows):
         yield np.array(out) if out else np.asarray(drawn)
 
 
+def rows_out_of_bag(forest, n_rows):
+    """By tree and row: whether the tree did not draw the row."""
+    return np.array([~np.isin(np.arange(n_rows), drawn) for drawn in forest.estimators_samples_])
+
+
 def trees_of(forest, counts="bootstrap", n_rows=None):
     """The trees of a fitted scikit-learn forest, with the rows that they count; "bootstrap" needs no `n_rows`."""
     return [

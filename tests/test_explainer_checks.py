@@ -115,9 +115,3 @@ def test_the_empty_set_is_no_claim_about_variables():
 def test_a_senseless_number_of_rows_is_refused(explainer, n_rows):
     with pytest.raises((TypeError, ValueError), match="`n_rows` must be a whole number >= 1"):
         explainer.check_signal(n_rows=n_rows)
-
-
-def test_a_sample_of_the_training_rows_is_not_enough():
-    explainer = SufficientExplainer(reference_rows=200, random_state=0).fit(*table())
-    with pytest.raises(ValueError, match="needs all of its training rows, but this explainer keeps only 200"):
-        explainer.check_signal()

@@ -313,7 +313,7 @@ def test_parameters_set_after_the_fit_take_effect_as_in_a_copy(options):
 def test_parameters_that_need_another_fit_take_no_effect_before_it():
     explainer = seeded("numbers")
     before, description = answers(explainer), explainer.describe()
-    explainer.set_params(reference_rows=20, min_node_size=50, task="classification")
+    explainer.set_params(voters="all", min_node_size=50, task="classification")
     assert answers(explainer) == before
     assert explainer.describe() == description
 

@@ -22,7 +22,8 @@ from suffice._forest import conditional
 from suffice._forest.asked_rows import AskedRows, ask_about
 from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitted import Declared
-from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest, warn_of_giveaways
+from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest
+from suffice._forest.giveaways import warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, DEFAULT_PI, PAPER, Settings, check_changes
 from suffice._table.encoding import EncodedRows
@@ -81,7 +82,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     ----------
     forest : estimator, default=None
         A scikit-learn RandomForest or ExtraTrees classifier or regressor. A fitted one is used as it is: `fit` then
-        needs the table that it was fitted on. None fits a random forest of 100 trees.
+        needs the table that it was fitted on. None fits a random forest of 100 trees, each of which draws at most
+        100,000 rows.
     task : {"auto", "classification", "regression"}, default="auto"
         What `y` is. "auto" goes by the forest or, without one, by the values.
     pi : float, default=None
@@ -132,10 +134,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Which trees vote on a set of variables: those that split on at least one of them, or all trees, as in the paper.
         A tree that splits on none of them knows nothing about the set, and would vote with the share of the outcome
         among all rows.
-    reference_rows : int, default=None
-        Keep only this many training rows, drawn at random, to count on: SDPs, intervals and rules. The forest is still
-        fitted on all rows. Memory, time for a row and the noise of the counts then depend on the rows kept; cells are
-        as large as before (`min_node_size` shrinks in proportion). None keeps all rows.
     groups : dict of str to list of str or int, or "detect", default=None
         Columns that are one variable, such as the indicators of a category. "detect" groups the columns of an encoder:
         those that share a prefix, hold only 0 and 1, and are never 1 together in a row.
@@ -225,7 +223,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         min_node_size: int | None = None,
         counts: Literal["auto", "out-of-bag", "bootstrap", "all"] = "auto",
         voters: Literal["informed", "all"] = "informed",
-        reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
         unseen: Literal["error", "missing"] = "error",
@@ -249,7 +246,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.min_node_size = min_node_size
         self.counts = counts
         self.voters = voters
-        self.reference_rows = reference_rows
         self.groups = groups
         self.dates = dates
         self.unseen = unseen

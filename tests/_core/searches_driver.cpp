@@ -32,11 +32,11 @@ std::size_t below(std::size_t n) { return draw() % n; }
 // The arrays of one tree, as scikit-learn stores it.
 struct DrawnTree {
     std::vector<std::int64_t> left, right, column;
-    std::vector<double> threshold, n_rows;
+    std::vector<double> threshold, n_rows, value;
     std::vector<std::uint8_t> missing_go_to_left;
     std::vector<std::int32_t> rows;
 
-    TreeArrays get() const { return {left, right, column, threshold, missing_go_to_left, n_rows, rows}; }
+    TreeArrays get() const { return {left, right, column, threshold, missing_go_to_left, n_rows, value, 1, rows}; }
 
     std::size_t add_node(std::size_t n) {
         left.push_back(-1);
@@ -45,6 +45,7 @@ struct DrawnTree {
         threshold.push_back(-2);
         n_rows.push_back(static_cast<double>(n));
         missing_go_to_left.push_back(0);
+        value.push_back(0.0);
         return left.size() - 1;
     }
 };
@@ -140,11 +141,14 @@ int run(std::uint64_t seed) {
     lo.assign(y_rank.begin(), y_rank.begin() + kExplained);
     hi = lo;
     std::vector<DrawnTree> drawn;
-    std::vector<TreeArrays> arrays;
     for (std::size_t t = 0; t < kTrees; ++t) drawn.push_back(draw_tree(X));
-    for (const DrawnTree& tree : drawn) arrays.push_back(tree.get());
     Forest forest{{X.data(), kRows, kColumns}, {0.0, 1.0, 2.0}, {}};
-    forest.trees = build_trees(arrays, forest.X, y_rank, std::vector<std::uint32_t>(kColumns, 0));
+    for (const DrawnTree& tree : drawn) {
+        Sapling sapling{tree.get()};
+        sapling.begin(forest.X);
+        sapling.finish(forest.X, y_rank, std::vector<std::uint32_t>(kColumns, 0), forest.y_values);
+        forest.trees.push_back(std::move(sapling.tree));
+    }
     const Rows rows{{X.data(), kExplained, kColumns}, lo, hi};
 
     std::vector<std::int32_t> variable_of(kColumns);

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from change_oracle import INF, ChangeOracle, region_of_row
-from forests import arrays_of, core_forest, fitted_forests, tree
+from forests import core_forest, fitted_forests, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import trees_of
@@ -30,7 +30,7 @@ def value_boxes(boxes):
 
 
 def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywhere=True, allowed=(), **options):
-    """The changes of some regions; `wanted` are outcomes. `votes` are what the nodes of each tree predict."""
+    """What is found for some regions; `wanted` are outcomes. `votes` are what the nodes of each tree predict."""
     votes = options.pop("votes", None)
     forest = core_forest(trees, X, y, votes)
     variable_of = np.full(X.shape[1], -1, dtype=np.int32)
@@ -48,17 +48,15 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
         "n_candidates": 10,
         "min_node_size": 1,
     }
-    options = {**defaults, **options, "variable_of": variable_of.tolist(), "allowed": allowed}
-    return arrays_of(
-        _core.find_changes(
-            forest=forest,
-            options=_core.ChangeOptions(pi=pi, everywhere=everywhere, votes=votes is not None, **options),
-            regions=value_boxes(regions),
-            limits=value_boxes(limits),
-            wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
-            target=np.zeros(len(regions), dtype=np.int32),
-            n_threads=1,
-        )
+    options = {**defaults, **options, "variable_of": variable_of.tolist(), "allowed": allowed or [()] * X.shape[1]}
+    return _core.find_changes(
+        forest=forest,
+        options=_core.ChangeOptions(pi=pi, everywhere=everywhere, votes=votes is not None, **options),
+        regions=value_boxes(regions),
+        limits=value_boxes(limits),
+        wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
+        target=np.zeros(len(regions), dtype=np.int32),
+        n_threads=1,
     )
 
 
@@ -78,11 +76,11 @@ def limits_of(x):
     return [(-INF, INF, bool(np.isnan(v))) for v in x]
 
 
-def box_of(changes, i, columns):
+def box_of(change, columns):
     """The box of a change as the oracle writes it."""
     return [
-        (float(changes["low"][i, c]), float(changes["high"][i, c]), bool(changes["missing"][i, c]))
-        if changes["has_values"][i, c]
+        (float(change["low"][c]), float(change["high"][c]), bool(change["missing"][c]))
+        if change["has_values"][c]
         else (INF, -INF, True)
         for c in columns
     ]
@@ -92,16 +90,14 @@ def variables_in(mask):
     return tuple(v for v in range(63) if int(mask) >> v & 1)
 
 
-def only_changes(result):
-    """The arrays by change without the nearest misses."""
-    keep = ~result["is_miss"]
-    names = ("set", "cdp", "plausibility", "bound", "mean", "low", "high", "has_values", "missing")
-    return {name: result[name][keep] for name in names}
+def changes_of(*args, **options):
+    """The changes of the only region."""
+    [(changes, *_)] = search(*args, **options)
+    return changes
 
 
-def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, max_size, min_size=1):
+def check_against_oracle(oracle, changes, region, limits, wanted, pi, everywhere, max_size, min_size=1):
     """The smallest set that has a box, and the best box of all sets of its size."""
-    changes = only_changes(result)
     n = len(oracle.groups)
     for size in range(min_size, max_size + 1):
         best = {
@@ -109,20 +105,20 @@ def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere,
         }
         most = max(best.values(), default=0)
         if most > 0:
-            assert len(changes["set"]) >= 1
-            assert len(variables_in(changes["set"][0])) == size
-            assert changes["plausibility"][0] == pytest.approx(float(most), abs=1e-9)
-            assert changes["bound"][0] == pytest.approx(float(most), abs=1e-9)
+            assert len(changes) >= 1
+            assert len(variables_in(changes[0]["mask"])) == size
+            assert changes[0]["plausibility"] == pytest.approx(float(most), abs=1e-9)
+            assert changes[0]["bound"] == pytest.approx(float(most), abs=1e-9)
             break
     else:
-        assert len(changes["set"]) == 0
-    for i, mask in enumerate(changes["set"]):
-        S = variables_in(mask)
-        box = box_of(changes, i, oracle.columns(S))
+        assert len(changes) == 0
+    for change in changes:
+        S = variables_in(change["mask"])
+        box = box_of(change, oracle.columns(S))
         plausibility, mean = oracle.measure(region, S, box, wanted)
-        assert changes["plausibility"][i] == pytest.approx(float(plausibility), abs=1e-9)
-        assert changes["mean"][i] == pytest.approx(float(mean), abs=1e-9)
-        assert changes["cdp"][i] == pytest.approx(float(oracle.cdp(region, S, wanted)), abs=1e-9)
+        assert change["plausibility"] == pytest.approx(float(plausibility), abs=1e-9)
+        assert change["mean"] == pytest.approx(float(mean), abs=1e-9)
+        assert change["cdp"] == pytest.approx(float(oracle.cdp(region, S, wanted)), abs=1e-9)
         # The core's ends are float32: so are those of the region, for this comparison.
         assert not oracle.meets_region(rounded(region), S, box)
         if everywhere:
@@ -147,8 +143,8 @@ def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
         return
     min_size = data.draw(st.sampled_from([1, 2]))
     options = {"everywhere": everywhere, "min_node_size": min_node_size, "n_changes": 3, "min_size": min_size}
-    result = search(trees, X, y, wanted, [region], [limits], pi=pi, **options)
-    check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, 2, min_size)
+    changes = changes_of(trees, X, y, wanted, [region], [limits], pi=pi, **options)
+    check_against_oracle(oracle, changes, region, limits, wanted, pi, everywhere, 2, min_size)
 
 
 @settings(max_examples=n_examples(40), deadline=None)
@@ -168,8 +164,8 @@ def test_limits_and_groups_are_kept(everywhere, data):
         limits[0] = (-INF, as_float32(end), limits[0][2])
     if sum(len(t) for t in oracle.thresholds) > 6:
         return
-    result = search(trees, X, y, wanted, [region], [limits], groups, pi=0.5, everywhere=everywhere, max_size=1)
-    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 1)
+    changes = changes_of(trees, X, y, wanted, [region], [limits], groups, pi=0.5, everywhere=everywhere, max_size=1)
+    check_against_oracle(oracle, changes, region, limits, wanted, 0.5, everywhere, 1)
 
 
 @settings(max_examples=n_examples(40), deadline=None)
@@ -193,8 +189,8 @@ def test_regions_go_both_ways_where_they_straddle_a_split(everywhere, data):
         low = data.draw(st.integers(0, len(known) - 2))
         region.append((known[low], known[data.draw(st.integers(low + 1, len(known) - 1))], False))
     limits = [(-INF, INF, False)] * X.shape[1]
-    result = search(trees, X, y, wanted, [rounded(region)], [limits], pi=0.5, everywhere=everywhere, max_size=2)
-    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 2)
+    changes = changes_of(trees, X, y, wanted, [rounded(region)], [limits], pi=0.5, everywhere=everywhere, max_size=2)
+    check_against_oracle(oracle, changes, region, limits, wanted, 0.5, everywhere, 2)
 
 
 @settings(max_examples=n_examples(40), deadline=None)
@@ -211,8 +207,8 @@ def test_leaves_can_say_what_their_trees_predict(data):
     oracle = ChangeOracle(trees, X, y, 1, votes=votes)
     if sum(len(t) for t in oracle.thresholds) > 9:
         return
-    result = search(trees, X, y, wanted, [region], [limits], pi=pi, votes=votes, n_changes=2)
-    check_against_oracle(oracle, result, region, limits, wanted, pi, True, 2)
+    changes = changes_of(trees, X, y, wanted, [region], [limits], pi=pi, votes=votes, n_changes=2)
+    check_against_oracle(oracle, changes, region, limits, wanted, pi, True, 2)
 
 
 def test_trees_that_predict_numbers_do_not_vote():
@@ -228,12 +224,12 @@ def test_only_allowed_values_count():
     y = np.repeat([0, 0, 1, 1], 5)
     trees = [tree((0, 1.5, None, (0, 2.5, None, None)), np.arange(20))]
     region, limits = region_of_row([0.0]), [(-INF, INF, False)]
-    changes = only_changes(search(trees, X, y, {1}, [region], [limits], allowed=[(0, [0.0, 3.0])]))
-    assert changes["plausibility"] == pytest.approx([0.25])
-    assert changes["low"][0, 0] == 2.5
-    every = only_changes(search(trees, X, y, {1}, [region], [limits]))
-    assert every["plausibility"] == pytest.approx([0.5])
-    assert every["low"][0, 0] == 1.5
+    [change] = changes_of(trees, X, y, {1}, [region], [limits], allowed=[[0.0, 3.0]])
+    assert change["plausibility"] == pytest.approx(0.25)
+    assert change["low"][0] == 2.5
+    [change] = changes_of(trees, X, y, {1}, [region], [limits])
+    assert change["plausibility"] == pytest.approx(0.5)
+    assert change["low"][0] == 1.5
 
 
 def test_a_budget_gives_a_box_with_a_bound():
@@ -245,8 +241,7 @@ def test_a_budget_gives_a_box_with_a_bound():
     region, limits = region_of_row(X[np.flatnonzero(y == 0)[0]]), [(-INF, INF, False)] * 2
     for everywhere in (True, False):
         options = {"everywhere": everywhere, "max_size": 2}
-        found = only_changes(search(trees, X, y, {1}, [region], [limits], max_nodes=1, **options))
-        best = only_changes(search(trees, X, y, {1}, [region], [limits], **options))
-        assert len(best["set"]) == 1
-        if len(found["set"]) and found["set"][0] == best["set"][0]:
-            assert found["plausibility"][0] <= best["plausibility"][0] + 1e-12 <= found["bound"][0] + 2e-12
+        found = changes_of(trees, X, y, {1}, [region], [limits], max_nodes=1, **options)
+        [best] = changes_of(trees, X, y, {1}, [region], [limits], **options)
+        if found and found[0]["mask"] == best["mask"]:
+            assert found[0]["plausibility"] <= best["plausibility"] + 1e-12 <= found[0]["bound"] + 2e-12

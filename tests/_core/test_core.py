@@ -322,7 +322,7 @@ def test_every_argument_is_a_keyword():
         _core.leaves(forest, GRID.astype(np.float32), 1)
 
 
-RESULTS = [_core.SearchArrays, _core.RuleArrays, _core.ChangeArrays]
+RESULTS = [_core.SearchArrays, _core.RuleArrays]
 
 
 def signatures_of_the_core():
@@ -477,6 +477,32 @@ def test_the_first_of_several_damaged_trees_is_named():
             forest.add_trees(trees=[_core.Tree(**arrays) for arrays in (good, *damaged)])
         forest.add_trees(trees=[_core.Tree(**good)])  # nothing of the others is left
         assert _core.leaves(forest=forest, X=GRID.astype(np.float32), n_threads=1).shape == (9, 1)
+
+
+def test_nodes_out_of_reach_have_no_rows():
+    good = arrays_of(tree((0, 0.5, None, None), np.arange(9)), GRID)
+    lost = {name: np.concatenate([array, array[-1:]]) for name, array in good.items() if name != "rows"}
+    forest = _core.Forest(X=GRID.astype(np.float32), y_rank=np.zeros(9, np.uint32), y_values=np.zeros(1))
+    [n_rows] = forest.add_trees(trees=[_core.Tree(**lost, rows=good["rows"])])
+    assert n_rows.tolist() == [0.0, *good["n_rows"][1:], 0.0]
+
+
+def test_drawn_rows_belong_to_a_tree_each_and_to_the_table():
+    good = arrays_of(tree((0, 0.5, None, None), np.arange(9)), GRID)
+    forest = _core.Forest(X=GRID.astype(np.float32), y_rank=np.zeros(9, np.uint32), y_values=np.zeros(1))
+    rows = good["rows"]
+    for drawn, message in (
+        ([rows], "drawn rows for each tree"),
+        ([rows, rows[:0]], "drew no rows"),
+        ([rows, rows + 1], "outside the training table"),
+        ([rows, rows[:8]], "not trained on these rows"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            forest.add_trees(trees=[_core.Tree(**good)] * 2, drawn=drawn)
+    forest.add_trees(trees=[_core.Tree(**good)] * 2, drawn=[rows, rows[:8]], has_other_rows=True)
+    for rows, is_asked, message in (([9], [[1, 1]], "outside the table"), ([0], [[1]], "an entry for each tree")):
+        with pytest.raises(ValueError, match=message):
+            _core.expected_ranks(forest=forest, rows=np.array(rows), is_asked=np.array(is_asked, np.uint8))
 
 
 @pytest.mark.parametrize("n_rows", [1, 15, 16, 17, 5000])

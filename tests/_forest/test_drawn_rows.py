@@ -239,7 +239,6 @@ def test_what_does_not_go_with_drawn_rows_is_refused():
         ({"n_drawn": -1}, ValueError, r"^`drawn_rows` must be a whole number >= 0, got -1\.$"),
         ({"n_drawn": 2.5}, TypeError, r"^`drawn_rows` must be a whole number >= 0, got 2\.5\.$"),
         ({"forest": fitted}, ValueError, r"^`forest` is fitted already, so that it cannot be grown on `drawn_rows`"),
-        ({"reference_rows": 50}, ValueError, r"^`drawn_rows` add rows to a small table, and `reference_rows` keep few"),
     ]
     for params, error, message in cases:
         with pytest.raises(error, match=message):

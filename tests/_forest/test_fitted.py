@@ -46,7 +46,7 @@ def test_parts_of_the_fitted_state_cannot_be_changed(explainer, part):
 @pytest.mark.parametrize(("task", "y"), [("classification", BUSY), ("regression", COUNT)])
 def test_a_copy_gives_the_same_answers(task, y, again):
     table = as_pandas()
-    explainer = explainer_for(task, reference_rows=250, random_state=0).fit(table, y)
+    explainer = explainer_for(task, random_state=0).fit(table, y)
     fitted, matrix = explainer.fitted_, explainer.encode(table[:12])
     untouched = again(fitted)
     before = answers(fitted, matrix)

@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 )
 
 from suffice import SufficientExplainer
-from suffice._forest.fitting import consistent_leaf_size, decide_task, default_forest, least_counted
+from suffice._forest.fitting import MOST_GROWN, consistent_leaf_size, decide_task, default_forest, least_counted
 from suffice._table.input import read_outcomes
 from suffice._text import format_share
 from suffice.errors import FidelityWarning
@@ -109,13 +109,44 @@ def test_the_default_forest_is_a_random_forest(task, kind):
     assert (forest.n_estimators, forest.n_jobs, forest.random_state) == (100, 2, 7)
 
 
-@pytest.mark.parametrize(("n_rows", "leaf"), [(2, 5), (100, 5), (2500, 5), (10_000, 11), (1_000_000, 205)])
+@pytest.mark.parametrize(("n_rows", "leaf"), [(2, 5), (100, 5), (2500, 5), (10_000, 11)])
 def test_the_leaves_of_the_default_forest_grow_with_the_table(n_rows, leaf):
     for counts in ("bootstrap", "out-of-bag"):
         assert default_forest("regression", n_rows, counts, 1, 0).min_samples_leaf == leaf
     assert default_forest("classification", n_rows, "bootstrap", 1, 0).min_samples_leaf == leaf
     of_classes = {2: 5, 100: 5, 2500: 10}.get(n_rows, leaf)
     assert default_forest("classification", n_rows, "out-of-bag", 1, 0).min_samples_leaf == of_classes
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_trees_of_a_large_table_draw_some_of_its_rows_and_have_as_many_leaves(task):
+    small, large, huge = (
+        default_forest(task, n_rows, "out-of-bag", 1, 0) for n_rows in (MOST_GROWN, 4 * MOST_GROWN, 10**9)
+    )
+    assert (small.max_samples, small.min_samples_leaf) == (None, consistent_leaf_size(MOST_GROWN))
+    assert (large.max_samples, large.min_samples_leaf) == (0.25, consistent_leaf_size(4 * MOST_GROWN) // 4)
+    assert huge.min_samples_leaf == {"classification": 10, "regression": 5}[task]
+
+
+@pytest.mark.parametrize(("counts", "least"), [("out-of-bag", 14), ("bootstrap", 10), ("all", 10)])
+def test_cells_of_a_large_table_are_those_of_a_forest_that_draws_all_rows(counts, least, monkeypatch):
+    """Leaves of 20 of 200 rows are 10 of 100 counted ones. Of 200 / e rows out of bag, 50 count: 20 * 50 * e / 200."""
+    monkeypatch.setattr("suffice._forest.fitting.MOST_GROWN", 100)
+    monkeypatch.setattr("suffice._forest.fitting.consistent_leaf_size", lambda n_rows: n_rows // 10)
+    monkeypatch.setattr("suffice._forest.trees.MOST_COUNTED", 100 if counts != "out-of-bag" else 50)
+    explainer = SufficientExplainer(counts=counts, random_state=0).fit(X, NUMBERS)
+    assert len(X) == 200
+    assert (explainer.forest_.max_samples, explainer.forest_.min_samples_leaf) == (0.5, 10)
+    assert {len(rows) for rows in explainer.forest_.estimators_samples_} == {100}
+    assert explainer.min_node_size_ == least
+
+
+def test_cells_are_as_large_as_leaves_if_all_drawn_rows_are_counted(monkeypatch):
+    """They were smaller in proportion to the rows of the table, though trees that draw few rows count all of them."""
+    monkeypatch.setattr("suffice._forest.trees.MOST_COUNTED", 100)
+    for max_samples, least in ((0.4, 6), (None, 3)):
+        forest = RandomForestRegressor(5, min_samples_leaf=6, max_samples=max_samples, random_state=0)
+        assert SufficientExplainer(forest, counts="bootstrap").fit(X, NUMBERS).min_node_size_ == least
 
 
 @pytest.mark.parametrize(("n_rows", "least"), [(2, 5), (719, 5), (720, 6), (1280, 8), (2000, 10), (10**6, 10)])

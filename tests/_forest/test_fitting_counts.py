@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from oracle import rows_out_of_bag
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
 from suffice._forest.fitting import decide_counts, measure_fidelity
-from suffice._forest.trees import rows_out_of_bag
 from suffice.errors import CountsWarning, FidelityWarning
 
 RNG = np.random.default_rng(0)
@@ -149,9 +149,10 @@ def test_the_signal_is_a_gain_of_two_standard_errors():
         for outcomes, kind in ((y, RandomForestRegressor), ((y > 0).astype(int), RandomForestClassifier)):
             forest = kind(25, min_samples_leaf=5, random_state=0).fit(X.astype(np.float32), outcomes)
             fitted = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes).fitted_
-            is_out = rows_out_of_bag(forest, 200, np.arange(200))
-            fidelity = measure_fidelity(fitted.forest, is_out, fitted.task, 1)
+            is_out = rows_out_of_bag(forest, 200)
             predictions, is_known = fitted.forest.predict_out_of_bag(is_out, 1)
+            votes = np.where(is_known[:, None], predictions, np.nan)
+            fidelity = measure_fidelity(fitted.forest, votes, fitted.task)
             observed = outcomes[is_known, None] if fitted.task == "regression" else np.eye(2)[outcomes[is_known]]
             errors = ((observed - predictions[is_known]) ** 2).sum(axis=1)
             gain = ((observed - observed.mean(axis=0)) ** 2).sum(axis=1) - errors

@@ -8,11 +8,12 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from oracle import rows_out_of_bag
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._forest.trees import choose_rows, rows_out_of_bag
+from suffice._forest.trees import FittedForest, bootstrap_rows, choose_rows
 from suffice.errors import FidelityWarning
 
 X, LABELS = make_classification(n_samples=200, n_features=5, random_state=0)
@@ -139,7 +140,7 @@ def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FidelityWarning)
         fitted = SufficientExplainer(forest, counts=counts).fit(X, NUMBERS).fitted_.forest
-    predictions, is_known = fitted.predict_out_of_bag(rows_out_of_bag(forest, len(X), np.arange(len(X))), 2)
+    predictions, is_known = fitted.predict_out_of_bag(rows_out_of_bag(forest, len(X)), 2)
     assert not is_known.all()
     for i in range(len(X)):
         votes = [
@@ -152,22 +153,45 @@ def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(
             assert predictions[i, 0] == pytest.approx(np.mean(votes))
 
 
-def test_the_rows_out_of_bag_are_those_that_a_tree_did_not_draw():
-    forest = RandomForestRegressor(n_estimators=4, random_state=0).fit(X, NUMBERS)
-    for kept in (np.arange(200), np.array([3, 7, 150])):
-        is_out = rows_out_of_bag(forest, 200, kept)
-        for of_tree, drawn in zip(is_out, forest.estimators_samples_, strict=True):
-            assert of_tree.tolist() == [row not in drawn for row in kept]
-    whole = RandomForestRegressor(n_estimators=2, bootstrap=False).fit(X, NUMBERS)
-    assert not rows_out_of_bag(whole, 200, np.arange(200)).any()
+@pytest.mark.parametrize("options", [{}, {"max_samples": 30}, {"bootstrap": False}])
+def test_the_rows_of_one_tree_at_a_time_are_those_of_all_trees(options):
+    forest = RandomForestRegressor(n_estimators=4, random_state=0, **options).fit(X, NUMBERS)
+    for rows, drawn in zip(bootstrap_rows(forest), forest.estimators_samples_, strict=True):
+        assert rows.dtype == np.int32
+        np.testing.assert_array_equal(rows, drawn)
+    assert len(forest.estimators_) == 4
 
 
-@pytest.mark.parametrize("n_kept", [None, 200, 201])
-def test_all_rows_are_kept_if_there_are_no_more(n_kept):
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag", "all"])
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_votes_come_from_the_trees_that_did_not_draw_a_row_to_the_bit(kind, counts, n_threads):
+    """More rows than one part of the table has, and more trees than are handed to the core together."""
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(1500, 60)).astype(np.float32)
+    ranks = (np.nan_to_num(table[:, 0]) > 0).astype(np.uint32) + (table[:, 1] > 1)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    forest = kind(n_estimators=17, min_samples_leaf=4, max_features=0.3, random_state=0).fit(table, ranks)
+    fitted, (votes, n_trees, *_) = FittedForest.from_training(
+        forest, table, ranks, np.arange(3.0), counts, n_threads=n_threads
+    )
+    total, is_out = np.zeros(votes.shape), rows_out_of_bag(forest, len(table))
+    for tree, of_tree in zip(forest.estimators_, is_out, strict=True):
+        total += np.where(of_tree[:, None], tree.tree_.predict(table).reshape(len(table), -1), 0.0)
+    np.testing.assert_array_equal(n_trees, is_out.sum(axis=0))
+    assert (n_trees == 0).any()
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(votes, total / n_trees[:, None])
+    again = FittedForest(fitted.trees, table, fitted.y_rank, fitted.y_values)
+    np.testing.assert_array_equal(again.predict_leaves(table, 1), fitted.predict_leaves(table, 1))
+
+
+@pytest.mark.parametrize("n_kept", [200, 201])
+def test_all_rows_are_chosen_if_there_are_no_more(n_kept):
     assert choose_rows(200, n_kept, 0).tolist() == list(range(200))
 
 
-def test_the_rows_kept_are_ascending_and_repeatable():
+def test_chosen_rows_are_ascending_and_repeatable():
     kept = choose_rows(200, 50, 3)
     assert kept.tolist() == sorted(set(kept.tolist()))
     assert len(kept) == 50

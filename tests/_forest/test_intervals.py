@@ -11,9 +11,9 @@ from oracle import counted_rows
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._forest import out_of_bag
+from suffice._forest import trees
 from suffice._forest.intervals import HEADROOM, OutOfBagErrors, calibrated_level
-from suffice._forest.out_of_bag import measure_errors, sdps_of_all
+from suffice._forest.out_of_bag import sdps_of_all
 from suffice._io.saved_parts import read_alpha
 
 RNG = np.random.default_rng(0)
@@ -27,10 +27,10 @@ def weighted_quantile(values, weights, level):
     return next(v for v, enough in zip(np.unique(values), is_enough, strict=True) if enough)
 
 
-def slow_errors(forest):
+def slow_errors(forest, counted):
     """By row: prediction and spread by the trees that did not draw it, without the row itself; then the distances."""
     leaves = forest.apply(X)
-    trees = list(zip(forest.estimators_samples_, counted_rows(forest, "out-of-bag", len(X)), strict=True))
+    trees = list(zip(forest.estimators_samples_, counted, strict=True))
     predictions, outcomes, weights, spreads, rows = [], [], [], [], []
     for i in range(len(X)):
         by_tree, said = [], []
@@ -63,12 +63,19 @@ def slow_errors(forest):
     ids=["forest", "two trees", "extra trees"],
 )
 @pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
-def test_errors_are_those_of_the_trees_that_did_not_draw_the_row_without_the_row(forest):
+@pytest.mark.parametrize("most", [10, 10_000])
+def test_errors_are_those_of_the_trees_that_did_not_draw_the_row_without_the_row(forest, most, monkeypatch):
+    """On large tables, only trees that also counted the row were asked: so few that intervals were too wide."""
+    monkeypatch.setattr(trees, "MOST_COUNTED", most)
     explainer = SufficientExplainer(forest.fit(X, Y)).fit(X, Y)
     errors = explainer.fitted_.errors
-    own, distances, weights = slow_errors(forest)
+    counted = list(counted_rows(forest, "out-of-bag", len(X)))
+    if most == 10:
+        counted = [tree.rows for tree in trees.list_trees(explainer.fitted_.forest.trees)]
+        assert {len(rows) for rows in counted} == {10}
+    own, distances, weights = slow_errors(forest, counted)
     np.testing.assert_allclose(errors.own, own, atol=1e-6)
-    assert len(own) == len(X) if len(forest) > 2 else len(own) < len(X)
+    assert most == 10 or (len(own) == len(X)) == (len(forest) > 2)
     for level in (0.25, 0.5, 0.9, 1.0):
         expected = weighted_quantile(distances, weights, level)
         near = errors.near[int(1000 * level) - 1], errors.near[min(int(1000 * level) + 1, 1000)]
@@ -192,9 +199,9 @@ def test_classes_have_no_errors():
 
 
 def test_few_rows_are_measured_if_there_are_many(monkeypatch):
-    monkeypatch.setattr(out_of_bag, "N_MEASURED", 40)
+    monkeypatch.setattr(trees, "N_MEASURED", 40)
     state = SufficientExplainer(random_state=0, n_jobs=1).fit(X, Y).fitted_
-    assert len(measure_errors(state).own) == 40
+    assert len(state.errors.own) == 40
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.25, 0.5, 0.99])

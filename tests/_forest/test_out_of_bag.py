@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracle import rows_out_of_bag
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from small_explainers import CLASSES, NUMBERS, X
 
 from suffice import SufficientExplainer
 from suffice._forest import trees
 from suffice._forest.out_of_bag import expected_ranks, rows_not_drawn, votes_out_of_bag
-from suffice._forest.trees import rows_out_of_bag
 
 
 @pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap"])
 def test_the_rows_are_those_that_scikit_learn_did_not_draw(counts):
     forest = RandomForestClassifier(n_estimators=12, random_state=0)
     explainer = SufficientExplainer(forest, counts=counts).fit(X, CLASSES)
-    expected = rows_out_of_bag(explainer.forest_, len(X), np.arange(len(X)))
+    expected = rows_out_of_bag(explainer.forest_, len(X))
     assert np.array_equal(rows_not_drawn(explainer.fitted_.forest, counts), expected)
 
 
@@ -62,7 +62,7 @@ def test_a_sample_of_the_drawn_rows_does_not_show_which_were_not_drawn(counts, m
     monkeypatch.setattr(trees, "MOST_COUNTED", 40)
     explainer = SufficientExplainer(RandomForestClassifier(12, random_state=0), counts=counts).fit(X, CLASSES)
     explainer.save(tmp_path / "e.suffice")
-    is_out = rows_out_of_bag(explainer.forest_, len(X), np.arange(len(X)))
+    is_out = rows_out_of_bag(explainer.forest_, len(X))
     for again in (explainer, SufficientExplainer.load(tmp_path / "e.suffice")):
         found = rows_not_drawn(again.fitted_.forest, counts)
         assert not (found & ~is_out).any()
@@ -75,16 +75,20 @@ def test_a_tree_that_drew_every_row_has_none_out_of_bag():
     few, labels = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
     with pytest.warns(UserWarning, match="forest"):
         explainer = SufficientExplainer(forest).fit(few, labels)
-    expected = rows_out_of_bag(explainer.forest_, 4, np.arange(4))
+    expected = rows_out_of_bag(explainer.forest_, 4)
     assert not expected.any(axis=1).all()
     assert np.array_equal(rows_not_drawn(explainer.fitted_.forest, "out-of-bag"), expected)
 
 
-def test_the_ranks_that_are_expected_of_a_row_are_those_of_the_other_rows_in_its_leaves():
+@pytest.mark.parametrize("most", [30, 10_000])
+def test_the_ranks_that_are_expected_of_a_row_are_those_of_the_other_rows_in_its_leaves(most, monkeypatch):
     """Row by row and tree by tree: trees that drew the row, and leaves without another counted row, have no say."""
+    monkeypatch.setattr(trees, "MOST_COUNTED", most)
     forest = RandomForestRegressor(n_estimators=8, min_samples_leaf=3, random_state=0)
     state = SufficientExplainer(forest).fit(X, NUMBERS).fitted_
-    is_out = rows_not_drawn(state.forest, "out-of-bag")
+    is_out = rows_out_of_bag(state.estimator, len(X))
+    is_counted = rows_not_drawn(state.forest, "out-of-bag")
+    assert np.array_equal(is_counted, is_out) == (most > 30)
     leaves = np.column_stack([tree.apply(state.forest.X) for tree in state.estimator.estimators_])
     is_wanted = state.forest.y_values > np.median(NUMBERS)
     wanted = is_wanted[state.forest.y_rank]
@@ -92,15 +96,15 @@ def test_the_ranks_that_are_expected_of_a_row_are_those_of_the_other_rows_in_its
     for row in range(len(X)):
         shares = []
         for t in np.flatnonzero(is_out[:, row]):
-            others = np.flatnonzero(is_out[t] & (leaves[:, t] == leaves[row, t]))
+            others = np.flatnonzero(is_counted[t] & (leaves[:, t] == leaves[row, t]))
             others = others[others != row]
             if len(others):
                 shares.append(wanted[others].mean())
         if shares:
             expected[row] = np.mean(shares)
-    weights = expected_ranks(state, len(X))
+    weights = expected_ranks(state.forest, np.arange(len(X)), is_out.T)
     assert weights.rows.tolist() == list(expected)
     assert weights.shares(is_wanted) == pytest.approx(list(expected.values()), abs=1e-5)
-    few = expected_ranks(state, 10)
-    assert len(few.rows) <= 10
+    few = expected_ranks(state.forest, np.array([5, 40]), is_out[:, [5, 40]].T)
+    assert set(few.rows.tolist()) <= {5, 40}
     assert few.shares(is_wanted) == pytest.approx([expected[row] for row in few.rows], abs=1e-5)

@@ -216,10 +216,10 @@ def test_other_candidates_have_a_projection_of_their_own(explainer):
     assert other.projections is projected.projections
 
 
-def test_a_projection_on_demand_is_made_by_the_first_row_and_gives_the_same(explainer):
+def test_a_projection_is_made_by_the_first_row(explainer):
     projected = explainer.fitted_.projected
     with mock.patch.object(_core, "Projection", wraps=_core.Projection) as made:
-        waiting = dataclasses.replace(projected, on_demand=True)
+        waiting = dataclasses.replace(projected)
         assert made.call_count == 0
         assert waiting.on_candidates is waiting.on_candidates
         assert made.call_count == 1
@@ -231,7 +231,7 @@ def test_more_columns_than_the_core_may_take_are_projected_at_once(n_columns):
     """So that a file of such a forest is refused when it is loaded, and not at the first row."""
     forest = mock.Mock(X=np.zeros((2, n_columns), np.float32))
     with mock.patch.object(_core, "Projection") as made:
-        ProjectedForest(forest, mock.Mock(), (0,), 1, on_demand=True)
+        ProjectedForest(forest, mock.Mock(), (0,), 1)
     assert made.call_count == (n_columns > MAX_COLUMNS)
 
 

@@ -136,7 +136,7 @@ def test_settings_are_frozen_and_checked_again_when_replaced():
 
 
 @pytest.mark.parametrize(
-    ("min_node_size", "leaf", "n_rows", "n_kept", "least"),
+    ("min_node_size", "leaf", "n_rows", "n_counted", "least"),
     [
         (None, 5, 100, 100, 5),
         (None, 0.05, 150, 150, 8),  # a share is rounded up, as scikit-learn does
@@ -149,11 +149,11 @@ def test_settings_are_frozen_and_checked_again_when_replaced():
         (np.int64(7), 0.5, 100, 100, 7),
     ],
 )
-def test_the_least_cell_is_that_of_the_leaves_in_proportion_to_the_rows_kept(
-    min_node_size, leaf, n_rows, n_kept, least
+def test_the_least_cell_is_that_of_the_leaves_in_proportion_to_the_rows_counted(
+    min_node_size, leaf, n_rows, n_counted, least
 ):
-    assert least_cell(min_node_size, leaf, n_rows, n_kept) == least
-    assert least_cell(min_node_size, leaf, n_rows, n_kept, 6) == (max(least, 6) if min_node_size is None else least)
+    assert least_cell(min_node_size, leaf, n_rows, n_counted) == least
+    assert least_cell(min_node_size, leaf, n_rows, n_counted, 6) == (max(least, 6) if min_node_size is None else least)
 
 
 def test_classes_and_numbers_have_levels_of_their_own_by_default(tmp_path):

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._forest.trees import PlainForest, count_rows, describe_forest, list_trees, takes_missing
+from suffice._forest.trees import FittedForest, PlainForest, describe_forest, list_trees, takes_missing
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 6, size=(400, 4)).astype(np.float32)
@@ -22,24 +22,12 @@ FORESTS = {
 
 def test_a_fitted_forest_of_another_table_is_still_refused():
     forest = ExtraTreesClassifier(3, bootstrap=True, random_state=0).fit(X, CLASSES)
-    SufficientExplainer(forest, reference_rows=50).fit(X, CLASSES)
+    SufficientExplainer(forest).fit(X, CLASSES)
     for table in (X[::-1].copy(), X + 1):
         with pytest.raises(ValueError, match="do not fall into its leaves"):
-            SufficientExplainer(forest, reference_rows=50).fit(table, CLASSES)
+            SufficientExplainer(forest).fit(table, CLASSES)
     with pytest.raises(ValueError, match="on other outcomes"):
-        SufficientExplainer(forest, reference_rows=50).fit(X, np.where(CLASSES == "high", "low", "high"))
-
-
-def test_too_few_reference_rows_are_refused():
-    y = np.array(["rare"] * 2 + ["often"] * 398)
-    with pytest.raises(ValueError, match="All 5 `reference_rows` have the same outcome: keep more of them"):
-        SufficientExplainer(FORESTS["classes"], counts="bootstrap", reference_rows=5, random_state=1).fit(X, y)
-    forest = RandomForestClassifier(3, max_samples=2, random_state=0)
-    with pytest.raises(ValueError, match="A tree counts none of the 2 `reference_rows`: keep more of them"):
-        SufficientExplainer(forest, counts="bootstrap", reference_rows=2, random_state=1).fit(X, CLASSES)
-    # A tree that drew all of the few rows kept has none of them out of bag, though it has others.
-    with pytest.raises(ValueError, match="A tree counts none of the 5 `reference_rows`: keep more of them"):
-        SufficientExplainer(FORESTS["classes"], reference_rows=5, random_state=1).fit(X, y)
+        SufficientExplainer(forest).fit(X, np.where(CLASSES == "high", "low", "high"))
 
 
 # --- arrays ----------------------------------------------------------------------------------------------------------
@@ -58,33 +46,36 @@ def test_the_arrays_are_those_of_scikit_learn(kind):
         assert tree.n_rows[0] == len(drawn)
 
 
+def count_rows(forest, table, counts):
+    fitted, _ = FittedForest.from_training(forest, table, np.zeros(len(table), int), np.arange(2.0), counts)
+    return fitted.trees
+
+
 @pytest.mark.parametrize("kind", FORESTS)
 @pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag", "all"])
-def test_a_forest_with_other_counts_keeps_its_splits_and_some_of_its_rows(kind, counts):
+def test_a_forest_with_other_counts_keeps_its_splits(kind, counts):
     forest = clone(FORESTS[kind]).fit(X, {"classes": CLASSES, "numbers": NUMBERS}[kind])
-    kept = np.arange(0, 400, 3)
-    thin = count_rows(forest, X, counts, kept)
-    assert isinstance(thin, PlainForest)
-    assert len(thin) == 6
-    assert describe_forest(thin) == describe_forest(forest)
-    for tree, whole, estimator in zip(thin.trees, list_trees(forest), forest.estimators_, strict=True):
+    counted = count_rows(forest, X, counts)
+    assert isinstance(counted, PlainForest)
+    assert len(counted) == 6
+    assert describe_forest(counted) == describe_forest(forest)
+    for tree, whole, estimator in zip(counted.trees, list_trees(forest), forest.estimators_, strict=True):
         np.testing.assert_array_equal(tree.threshold, whole.threshold)
         np.testing.assert_array_equal(tree.value, whole.value)
         drawn = whole.rows.tolist()
         out = [row for row in range(400) if row not in drawn]
-        counted = {"bootstrap": drawn, "out-of-bag": out, "all": range(400)}[counts]
-        assert kept[tree.rows].tolist() == [row for row in counted if row in kept]
+        assert tree.rows.tolist() == {"bootstrap": drawn, "out-of-bag": out, "all": list(range(400))}[counts]
         assert tree.rows.dtype == np.int32
-        leaves = estimator.tree_.apply(X[kept][tree.rows])
+        leaves = estimator.tree_.apply(X[tree.rows])
         assert tree.n_rows.tolist() == np.bincount(leaves, minlength=len(tree.left)).tolist()
-    assert list(list_trees(thin)) == list(thin.trees)
+    assert list(list_trees(counted)) == list(counted.trees)
 
 
 def test_a_tree_that_drew_every_row_counts_the_rows_that_it_drew():
     """One of the trees draws both rows, which leaves none out of bag; the others draw one of them twice."""
     rows = np.array([[0.0], [1.0]], dtype=np.float32)
     forest = RandomForestClassifier(20, random_state=0).fit(rows, [0, 1])
-    trees = count_rows(forest, rows, "out-of-bag", np.arange(2)).trees
+    trees = count_rows(forest, rows, "out-of-bag").trees
     kinds = set()
     for tree, drawn in zip(trees, forest.estimators_samples_, strict=True):
         out = sorted({0, 1} - set(drawn.tolist()))
@@ -99,7 +90,7 @@ def test_a_tree_that_drew_every_row_counts_the_rows_that_it_drew():
 def test_the_rows_of_another_table_are_refused_though_any_rows_could_be_counted(table, counts):
     forest = clone(FORESTS["classes"]).fit(X, CLASSES)
     with pytest.raises(ValueError, match="do not fall into its leaves as they did when it was fitted"):
-        count_rows(forest, table, counts, np.arange(len(table)))
+        count_rows(forest, table, counts)
 
 
 def test_a_forest_is_described_by_its_parameters():

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from forged_files import count_draws, forge, honest, take_apart
+from forged_files import table as forged_table
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer, SufficientSet, _core
@@ -221,6 +222,14 @@ def test_a_file_of_the_third_format_answers_as_before(outcomes, times_saved, tmp
     assert [e.interval and list(e.interval) for e in explanations] == expected["intervals"]
     assert [None if rule is None else rule.sentence for rule in explanations.rules] == expected["rules"]
     assert loaded.predict(rows).tolist() == expected["predictions"]
+
+
+def test_a_file_that_keeps_some_of_the_training_rows_is_read():
+    """Earlier versions wrote such files if `reference_rows` was set."""
+    loaded = from_bytes(forge(lambda header, arrays: header["params"].update(reference_rows=40)))
+    rows = forged_table()
+    assert list(loaded.explain(rows)) == list(from_bytes(honest()).explain(rows))
+    assert "reference_rows" not in loaded.get_params()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import contextlib
 from argparse import Namespace
 
 import numpy as np
@@ -7,7 +6,7 @@ import pytest
 from benchmarks import speed
 from benchmarks.speed import Known, Timed, print_times, rows_within
 from benchmarks.speed_bounds import figures_of
-from benchmarks.speed_questions import calls_in, times_of_single_rows
+from benchmarks.speed_questions import times_of_single_rows
 from benchmarks.speed_tables import TABLES, held_out_rows, is_known
 from benchmarks.speed_worker import largest_error, time_calls
 from sklearn.ensemble import RandomForestClassifier
@@ -74,41 +73,6 @@ def test_single_rows_take_time_inside_and_outside_of_the_core():
     explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(table.X, table.y)
     mean, worst, outside = times_of_single_rows(explainer, table.rows, {"sets": "minimal", "rules": None})
     assert 0 < outside < mean <= worst
-
-
-class Part:
-    def __init__(self, value):
-        self.value = value
-
-    @classmethod
-    def doubled(cls, value):
-        return cls(2 * value)
-
-    def unused(self):
-        return self.value
-
-
-def add(part, value):
-    return part.value + value
-
-
-def work(value):
-    return add(Part.doubled(value), len([1]))
-
-
-def test_the_calls_of_a_function_are_found_and_restored():
-    calls = calls_in(work)
-    assert [(owner.__name__, name) for owner, name in calls] == [
-        (__name__, "add"),
-        ("Part", "__init__"),
-        ("Part", "doubled"),
-    ]
-    before = [vars(owner)[name] for owner, name in calls]
-    with contextlib.ExitStack() as stack:
-        spent = [stack.enter_context(time_calls(owner, [name])) for owner, name in calls]
-        assert work(3) == 7
-    assert [len(times) for times in spent] == [1, 1, 1]
-    assert [vars(owner)[name] for owner, name in calls] == before
 
 
 def test_a_table_is_timed_without_other_methods(capsys, monkeypatch):

@@ -110,13 +110,6 @@ def test_a_forest_that_draws_all_rows_is_grown_again():
     assert same_trees(regrow(fitted, 0), fitted)
 
 
-def test_kept_rows_are_not_enough_to_grow_a_forest():
-    explainer = classifier(reference_rows=100, random_state=0).fit(X, CLASSES)
-    with pytest.raises(ValueError, match=r"keeps only 100 of them\. Fit it without `reference_rows`"):
-        check_refits(explainer.fitted_)
-    check_refits(classifier(reference_rows=1000).fit(X, CLASSES).fitted_)  # all of them are kept
-
-
 def test_a_kind_of_forest_that_scikit_learn_does_not_have_is_refused_after_loading():
     class OwnForest(RandomForestClassifier):
         pass

@@ -148,9 +148,6 @@ def test_wrong_numbers_are_refused(explainer):
         explainer.stability(FRAME, n_seeds=-1)
     with pytest.raises(ValueError, match="`n_seeds` and `n_resamples` are both 0"):
         explainer.stability(FRAME, n_seeds=0, n_resamples=0)
-    kept = classifier(reference_rows=100, random_state=0).fit(FRAME, CLASSES)
-    with pytest.raises(ValueError, match="Fit it without `reference_rows`"):
-        kept.stability(FRAME)
 
 
 def test_no_rows_have_no_stability(explainer):

@@ -6,7 +6,6 @@ Calls release the GIL, stop at Ctrl-C, and return the same bits for any number o
 """
 
 from suffice._core._native import (
-    ChangeArrays,
     ChangeOptions,
     Forest,
     KnownRows,
@@ -21,6 +20,7 @@ from suffice._core._native import (
     Tree,
     ValueBoxes,
     cumulative_shares,
+    expected_ranks,
     find_changes,
     find_rules,
     gains,
@@ -35,11 +35,11 @@ from suffice._core._native import (
     search,
     set_leak_warnings,
     squared_weights,
+    take_votes,
     use_kernels,
 )
 
 __all__ = [
-    "ChangeArrays",
     "ChangeOptions",
     "Forest",
     "KnownRows",
@@ -54,6 +54,7 @@ __all__ = [
     "Tree",
     "ValueBoxes",
     "cumulative_shares",
+    "expected_ranks",
     "find_changes",
     "find_rules",
     "gains",
@@ -68,5 +69,6 @@ __all__ = [
     "search",
     "set_leak_warnings",
     "squared_weights",
+    "take_votes",
     "use_kernels",
 ]

@@ -1,5 +1,4 @@
 // What would change the outcome of rows or regions.
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -28,54 +27,30 @@ struct PyBoxes {
     }
 };
 
-// What Python gets: arrays by change, by change and column, or by training row of a change; `is_complete` by row.
-struct ChangeArrays {
-    Array row, set, cdp, plausibility, bound, mean, probability, is_miss, is_too_rare, low, high, has_values, missing,
-        begin, rows, weights, is_complete;
-};
-
-ChangeArrays to_arrays(const std::vector<ChangeResult>& results, const std::vector<std::uint64_t>& bit_of) {
-    std::vector<const Change*> changes;
-    std::vector<std::int64_t> row, begin{0}, rows;
-    std::vector<double> weights;
-    BoxColumns boxes;
-    Flags is_complete;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        is_complete.push_back(results[i].is_complete);
-        for (const Change& change : results[i].changes) {
-            changes.push_back(&change);
-            row.push_back(static_cast<std::int64_t>(i));
-            auto side = change.box.begin();
-            for (const std::uint64_t bit : bit_of) boxes.append(bit & change.set ? *side++ : ValueInterval{});
-            rows.insert(rows.end(), change.rows.begin(), change.rows.end());
-            weights.insert(weights.end(), change.weights.begin(), change.weights.end());
-            begin.push_back(static_cast<std::int64_t>(rows.size()));
-        }
-    }
-    const std::size_t n = changes.size(), width = bit_of.size(), n_rows = rows.size();
-    return {.row = to_array<std::int64_t>(std::move(row), {n}),
-            .set = array_of<std::uint64_t>(changes, &Change::set),
-            .cdp = array_of<double>(changes, &Change::cdp),
-            .plausibility = array_of<double>(changes, &Change::plausibility),
-            .bound = array_of<double>(changes, &Change::bound),
-            .mean = array_of<double>(changes, &Change::mean),
-            .probability = array_of<double>(changes, &Change::probability),
-            .is_miss = array_of<bool>(changes, &Change::is_miss),
-            .is_too_rare = array_of<bool>(changes, &Change::is_too_rare),
-            .low = to_array<float>(std::move(boxes.low), {n, width}),
-            .high = to_array<float>(std::move(boxes.high), {n, width}),
-            .has_values = to_array<bool>(std::move(boxes.has_values), {n, width}),
-            .missing = to_array<bool>(std::move(boxes.missing), {n, width}),
-            .begin = to_array<std::int64_t>(std::move(begin), {n + 1}),
-            .rows = to_array<std::int64_t>(std::move(rows), {n_rows}),
-            .weights = to_array<double>(std::move(weights), {n_rows}),
-            .is_complete = to_array<bool>(std::move(is_complete), {results.size()})};
+nb::dict to_dict(const Change& change) {
+    BoxColumns box;
+    for (const ValueInterval& side : change.box) box.append(side);
+    nb::dict out;
+    out["mask"] = change.set;
+    out["low"] = to_array<float>(std::move(box.low), {change.box.size()});
+    out["high"] = to_array<float>(std::move(box.high), {change.box.size()});
+    out["has_values"] = to_array<bool>(std::move(box.has_values), {change.box.size()});
+    out["missing"] = to_array<bool>(std::move(box.missing), {change.box.size()});
+    out["cdp"] = change.cdp;
+    out["plausibility"] = change.plausibility;
+    out["bound"] = change.bound;
+    out["mean"] = change.mean;
+    out["probability"] = change.probability;
+    out["rows"] = to_array<std::int64_t>(std::vector(change.rows), {change.rows.size()});
+    out["weights"] = to_array<double>(std::vector(change.weights), {change.rows.size()});
+    return out;
 }
 
 ChangeSpace space_of(const PyForest& forest, const ChangeOptions& options) {
     const std::size_t n_columns = forest.get().X.n_columns;
-    require(options.variable_of.size() == n_columns, "There must be one variable number for each column of the table.");
-    ChangeSpace space{forest.get(), forest.y_rank(), 0, {}, {}, ForestColumns(n_columns), {}};
+    require(options.variable_of.size() == n_columns && options.allowed.size() == n_columns,
+            "There must be one variable number and one list of values for each column of the table.");
+    ChangeSpace space{forest.get(), forest.y_rank(), 0, {}, ForestColumns(n_columns), {}};
     for (std::size_t c = 0; c < n_columns; ++c) {
         const std::int32_t v = options.variable_of[c];
         require(v < 63, "At most 63 variables may change.");
@@ -83,12 +58,6 @@ ChangeSpace space_of(const PyForest& forest, const ChangeOptions& options) {
         if (v < 0) continue;
         space.n_variables = std::max(space.n_variables, static_cast<std::size_t>(v) + 1);
         if (!options.everywhere) space.columns[c] = forest.column(static_cast<std::int32_t>(c));
-    }
-    space.allowed.resize(n_columns);
-    for (const auto& [column, values] : options.allowed) {
-        require(column < n_columns, "A column is out of range.");
-        space.allowed[column] = values;
-        std::sort(space.allowed[column].begin(), space.allowed[column].end());
     }
     if (options.everywhere && options.votes)
         for (const DoubleMatrix& values : forest.values()) {
@@ -98,10 +67,11 @@ ChangeSpace space_of(const PyForest& forest, const ChangeOptions& options) {
     return space;
 }
 
-// Row i wants the outcomes that have a flag in row target[i] of `wanted`.
-ChangeArrays find_changes(const PyForest& forest, const ChangeOptions& options, const PyBoxes& regions,
-                          const PyBoxes& limits, const FlagMatrix& wanted, const Vector<std::int32_t>& target,
-                          std::size_t n_threads, const nb::object& progress) {
+// Row i wants the outcomes that have a flag in row target[i] of `wanted`. By row: its changes, the nearest miss or
+// None, whether that is too rare only, and whether all sets were searched.
+nb::list find_changes(const PyForest& forest, const ChangeOptions& options, const PyBoxes& regions,
+                      const PyBoxes& limits, const FlagMatrix& wanted, const Vector<std::int32_t>& target,
+                      std::size_t n_threads, const nb::object& progress) {
     const ChangeSpace space = space_of(forest, options);
     for (const PyBoxes* boxes : {&regions, &limits}) boxes->check(target.shape(0), space.forest.X.n_columns);
     require(wanted.shape(1) == space.forest.y_values.size(), "`wanted` must have one flag for each outcome.");
@@ -120,7 +90,14 @@ ChangeArrays find_changes(const PyForest& forest, const ChangeOptions& options, 
         const nb::gil_scoped_release release;
         for_each_row(results.size(), n_threads, stop, make_worker, watcher(&progress), 1);
     }
-    return to_arrays(results, space.bit_of);
+    nb::list out;
+    for (const ChangeResult& result : results) {
+        nb::list changes;
+        for (const Change& change : result.changes) changes.append(to_dict(change));
+        const nb::object miss = result.miss ? nb::object(to_dict(*result.miss)) : nb::none();
+        out.append(nb::make_tuple(changes, miss, result.is_too_rare, result.is_complete));
+    }
+    return out;
 }
 
 }  // namespace
@@ -130,31 +107,11 @@ void bind_changes(nb::module_& m) {
         .def(nb::init<FloatMatrix, FloatMatrix, FlagMatrix, FlagMatrix>(), nb::kw_only(), "low"_a, "high"_a,
              "has_values"_a, "missing"_a);
     nb::class_<ChangeOptions>(m, "ChangeOptions")
-        .def(nb::init<std::vector<std::int32_t>, std::vector<std::pair<std::size_t, std::vector<float>>>, double,
-                      double, bool, bool, bool, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t,
-                      std::size_t, std::size_t>(),
+        .def(nb::init<std::vector<std::int32_t>, std::vector<std::vector<float>>, double, double, bool, bool, bool,
+                      std::size_t, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t>(),
              nb::kw_only(), "variable_of"_a, "allowed"_a, "pi"_a, "min_plausibility"_a, "everywhere"_a, "votes"_a,
              "minimal_only"_a, "min_size"_a, "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a, "n_candidates"_a,
              "min_node_size"_a);
-    using A = ChangeArrays;
-    bind_arrays<A>(m, "ChangeArrays",
-                   {{"row", &A::row},
-                    {"set", &A::set},
-                    {"cdp", &A::cdp},
-                    {"plausibility", &A::plausibility},
-                    {"bound", &A::bound},
-                    {"mean", &A::mean},
-                    {"probability", &A::probability},
-                    {"is_miss", &A::is_miss},
-                    {"is_too_rare", &A::is_too_rare},
-                    {"low", &A::low},
-                    {"high", &A::high},
-                    {"has_values", &A::has_values},
-                    {"missing", &A::missing},
-                    {"begin", &A::begin},
-                    {"rows", &A::rows},
-                    {"weights", &A::weights},
-                    {"is_complete", &A::is_complete}});
     m.def("find_changes", &find_changes, nb::kw_only(), "forest"_a, "options"_a, "regions"_a, "limits"_a, "wanted"_a,
           "target"_a, "n_threads"_a, "progress"_a.none() = nb::none());
 }

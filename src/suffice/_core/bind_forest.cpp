@@ -1,12 +1,60 @@
 // The forest and the leaves of its trees.
 #include <nanobind/stl/vector.h>
 
+#include <exception>
 #include <utility>
 #include <vector>
 
 #include "bindings.hpp"
 
 namespace suffice {
+
+std::vector<std::vector<double>> PyForest::add_trees(std::vector<Sapling>& saplings,
+                                                     const std::vector<DoubleMatrix>& values, std::size_t n_threads) {
+    if (saplings.empty()) return {};
+    const std::size_t width = (values_.empty() ? values : values_)[0].shape(1);
+    for (const DoubleMatrix& value : values)
+        require(value.shape(1) == width, "All trees must predict as many numbers.");
+    const Matrix& X = forest_.X;
+    if (!saplings[0].arrays.drawn.empty()) {
+        votes_.total.resize(X.n_rows * width, 0.0);
+        votes_.n_trees.resize(X.n_rows, 0);
+    }
+    std::vector<std::exception_ptr> failures(saplings.size());
+    const auto for_each_tree = [&](const auto& job) {
+        const auto make_worker = [&] {
+            return [&](std::size_t t) {
+                try {
+                    if (!failures[t]) job(saplings[t]);
+                } catch (...) {
+                    failures[t] = std::current_exception();
+                }
+            };
+        };
+        for_each_row_without_gil(saplings.size(), n_threads, nullptr, make_worker, 1);
+    };
+    for_each_tree([&](Sapling& sapling) { sapling.begin(X); });
+    constexpr std::size_t kPartBytes = std::size_t{1} << 17;  // half of a small L2 cache; not tuned
+    const std::size_t n_part = std::max<std::size_t>(64, kPartBytes / (sizeof(float) * (X.n_columns + 1)));
+    const auto make_walker = [&] {
+        return [&](std::size_t part) {
+            for (std::size_t t = 0; t < saplings.size(); ++t)
+                if (!failures[t]) saplings[t].walk(X, part * n_part, std::min(X.n_rows, (part + 1) * n_part), votes_);
+        };
+    };
+    for_each_row_without_gil((X.n_rows + n_part - 1) / n_part, n_threads, nullptr, make_walker, 1);
+    for_each_tree([&](Sapling& sapling) { sapling.finish(X, span_of(y_rank_), n_levels_, forest_.y_values); });
+    for (const std::exception_ptr& failure : failures)
+        if (failure) std::rethrow_exception(failure);
+    std::vector<std::vector<double>> n_rows;
+    for (Sapling& sapling : saplings) {
+        forest_.trees.push_back(std::move(sapling.tree));
+        n_rows.push_back(std::move(sapling.n_rows));
+    }
+    values_.insert(values_.end(), values.begin(), values.end());
+    return n_rows;
+}
+
 namespace {
 
 // One tree, with the arrays that it refers to.
@@ -25,19 +73,61 @@ struct PyTree {
                 .threshold = span_of(threshold),
                 .missing_go_to_left = span_of(missing_go_to_left),
                 .n_rows = span_of(n_rows),
+                .value = {value.data(), value.size()},
+                .width = value.shape(1),
                 .rows = span_of(rows)};
     }
 };
 
-void add_trees(PyForest& forest, const std::vector<const PyTree*>& trees) {
-    std::vector<TreeArrays> arrays;
+// `drawn` are the rows that grew each tree, if they are known. `has_other_rows` if rows outside the table did, too.
+std::vector<nb::ndarray<nb::numpy, double>> add_trees(PyForest& forest, const std::vector<const PyTree*>& trees,
+                                                      const std::vector<Vector<std::int32_t>>& drawn,
+                                                      bool has_other_rows, std::size_t n_threads) {
+    require(drawn.empty() || drawn.size() == trees.size(), "There must be drawn rows for each tree, or for none.");
+    std::vector<Sapling> saplings;
     std::vector<DoubleMatrix> values;
     for (const PyTree* tree : trees) {
         require(tree != nullptr, "A tree is None.");
-        arrays.push_back(tree->get());
+        saplings.push_back({.arrays = tree->get()});
+        if (!drawn.empty()) saplings.back().arrays.drawn = span_of(drawn[saplings.size() - 1]);
+        require(drawn.empty() || !saplings.back().arrays.drawn.empty(), "A tree drew no rows.");
+        saplings.back().arrays.has_other_rows = has_other_rows;
         values.push_back(tree->value);
     }
-    forest.add_trees(arrays, values);
+    std::vector<nb::ndarray<nb::numpy, double>> n_rows;
+    for (std::vector<double>& of_tree : forest.add_trees(saplings, values, n_threads)) {
+        const std::size_t n = of_tree.size();
+        n_rows.push_back(to_numpy<double>(std::move(of_tree), {n}));
+    }
+    return n_rows;
+}
+
+// By row of the table: the sum of what the trees that did not draw it predict, and how many these are. They are given
+// away, since only fitting needs them.
+nb::tuple take_votes(PyForest& forest) {
+    Votes votes = forest.take_votes();
+    const std::size_t n = votes.n_trees.size(), width = n == 0 ? 0 : votes.total.size() / n;
+    return nb::make_tuple(to_numpy<double>(std::move(votes.total), {n, width}),
+                          to_numpy<std::uint32_t>(std::move(votes.n_trees), {n}));
+}
+
+// See Expected: ranks, weights and begins.
+nb::tuple expected_ranks(const PyForest& forest, const Vector<std::int64_t>& rows,
+                         const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& is_asked) {
+    const std::size_t n_rows = forest.get().X.n_rows, n = rows.shape(0);
+    require(is_asked.shape(0) == n && is_asked.shape(1) == forest.get().trees.size(),
+            "`is_asked` must have a line for each row, with an entry for each tree.");
+    for (const std::int64_t row : span_of(rows))
+        require(row >= 0 && static_cast<std::size_t>(row) < n_rows, "`rows` points outside the table.");
+    Expected expected;
+    {
+        const nb::gil_scoped_release release;
+        expected = expect_ranks(forest.get(), span_of(rows), is_asked.data());
+    }
+    const std::size_t n_ranks = expected.rank.size();
+    return nb::make_tuple(to_numpy<std::uint32_t>(std::move(expected.rank), {n_ranks}),
+                          to_numpy<float>(std::move(expected.weight), {n_ranks}),
+                          to_numpy<std::int64_t>(std::move(expected.begin), {n + 1}));
 }
 
 // By row and tree: the number of the leaf in the arrays that the tree was built from.
@@ -115,7 +205,8 @@ void bind_forest(nb::module_& m) {
     nb::class_<PyForest>(m, "Forest")
         .def(nb::init<FloatMatrix, Vector<std::uint32_t>, const Vector<double>&, std::vector<std::uint32_t>>(),
              nb::kw_only(), "X"_a, "y_rank"_a, "y_values"_a, "n_levels"_a = std::vector<std::uint32_t>{})
-        .def("add_trees", &add_trees, nb::kw_only(), "trees"_a);
+        .def("add_trees", &add_trees, nb::kw_only(), "trees"_a, "drawn"_a = std::vector<Vector<std::int32_t>>{},
+             "has_other_rows"_a = false, "n_threads"_a = 1);
     nb::class_<PyTree>(m, "Tree").def(
         nb::init<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>, Vector<std::uint8_t>,
                  Vector<double>, DoubleMatrix, Vector<std::int32_t>>(),
@@ -123,7 +214,9 @@ void bind_forest(nb::module_& m) {
         "rows"_a);
     nb::exception<OtherTable>(m, "OtherTableError", PyExc_ValueError);
     m.def("leaves", &leaves, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
+    m.def("expected_ranks", &expected_ranks, nb::kw_only(), "forest"_a, "rows"_a, "is_asked"_a);
     m.def("gains", &gains, nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "n_threads"_a);
+    m.def("take_votes", &take_votes, nb::kw_only(), "forest"_a);
     m.def("predict", &predict, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
 }
 

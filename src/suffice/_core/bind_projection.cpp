@@ -19,7 +19,7 @@ Doubles compute(std::initializer_list<std::size_t> shape, std::size_t n_threads,
     const std::size_t n = *shape.begin(), width = shape.size() > 1 ? shape.begin()[1] : 1;
     std::vector<double> out(n * width);
     const auto make_worker = [&] {
-        return [&, view = make_view(), own_at = at](std::size_t i) mutable { own_at(view, i, out.data() + width * i); };
+        return [&, view = make_view()](std::size_t i) mutable { at(view, i, out.data() + width * i); };
     };
     for_each_row_without_gil(n, n_threads, nullptr, make_worker, 8, n_inline);
     return to_numpy<double>(std::move(out), shape);
@@ -101,9 +101,9 @@ class KnownRows {
     template <class Reduce>
     Doubles reduce(std::size_t width, std::size_t n_threads, const Reduce& reduce_row) const {
         const Matrix X = matrix_of(X_);
-        const auto at = [&, own_reduce = reduce_row](auto& ranks, std::size_t i, double* out) mutable {
+        const auto at = [&](auto& ranks, std::size_t i, double* out) {
             ranks.set_row(X.row(i), sets_ ? sets_->data()[i] : 0);
-            own_reduce(ranks, out);
+            reduce_row(ranks, out);
         };
         if (!projection_)
             return compute({X.n_rows, width}, n_threads, kFewWalks, [&] { return LeafRanks(forest_); }, at);
@@ -128,9 +128,8 @@ Doubles py_cumulative_shares(const KnownRows& rows, const Vector<std::uint32_t>&
 }
 
 Doubles py_quantiles(const KnownRows& rows, const Vector<double>& levels, std::size_t n_threads) {
-    return rows.reduce(levels.shape(0), n_threads, [&, quantiles = Quantiles()](auto& ranks, double* out) mutable {
-        quantiles(ranks, span_of(levels), rows.y_values(), out);
-    });
+    return rows.reduce(levels.shape(0), n_threads,
+                       [&](auto& ranks, double* out) { quantiles(ranks, span_of(levels), rows.y_values(), out); });
 }
 
 }  // namespace

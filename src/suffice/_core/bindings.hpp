@@ -142,22 +142,11 @@ class PyForest {
         forest_.X = matrix_of(X_);
         forest_.y_values.assign(y_values.data(), y_values.data() + y_values.shape(0));
     }
-    // `values` holds what the nodes of each tree predict; these arrays are kept, and not copied.
-    void add_trees(const std::vector<TreeArrays>& arrays, const std::vector<DoubleMatrix>& values) {
-        std::vector<Tree> trees;
-        {
-            const nb::gil_scoped_release release;
-            trees = build_trees(arrays, forest_.X, span_of(y_rank_), n_levels_);
-        }
-        for (std::size_t t = 0; t < trees.size(); ++t) {
-            const DoubleMatrix& first = values_.empty() ? values[0] : values_[0];
-            require(values[t].shape(0) == arrays[t].left.size(), "A tree must have one prediction for each node.");
-            require(values[t].shape(1) == first.shape(1), "All trees must predict as many numbers.");
-            find_gains(trees[t], values[t].data(), values[t].shape(1), forest_.y_values);
-        }
-        std::move(trees.begin(), trees.end(), std::back_inserter(forest_.trees));
-        values_.insert(values_.end(), values.begin(), values.end());
-    }
+    // Adds trees, and returns by tree and node how many of its rows are in a leaf. `values` are what their nodes
+    // predict; these arrays are kept, and not copied.
+    std::vector<std::vector<double>> add_trees(std::vector<Sapling>& saplings, const std::vector<DoubleMatrix>& values,
+                                               std::size_t n_threads);
+    Votes take_votes() { return std::exchange(votes_, {}); }
     const Forest& get() const { return forest_; }
     // By tree: what its nodes predict, in the order of the arrays that it was built from.
     const std::vector<DoubleMatrix>& values() const { return values_; }
@@ -177,6 +166,7 @@ class PyForest {
     std::vector<std::uint32_t> n_levels_;  // by column: the number of categories, 0 for numbers; or empty
     Forest forest_;
     std::vector<DoubleMatrix> values_;
+    Votes votes_;
     mutable std::mutex columns_mutex_;
     mutable std::map<std::int32_t, std::shared_ptr<const ForestColumn>> columns_;
 };

@@ -134,14 +134,13 @@ class EverywhereSearch {
     // Divides the points into good and bad ones. No box may meet one of those that are `forbidden`.
     EverywhereSearch(const FreeSet& free, const CodeBoxes& forbidden, const ChangeOptions& options,
                      const StopFlag& stop)
-        : proof_(free.leaves(), sum_to_reach(options.pi, free.leaves().n_trees()), stop),
+        : free_(free),
+          proof_(free.leaves, sum_to_reach(options.pi, free.leaves.n_trees()), stop),
           max_nodes_(options.max_nodes),
           stop_(stop),
-          whole_(free.whole()),
-          start_(free.start()),
-          good_(whole_.size()),
-          bad_(whole_.size()) {
-        const WeightedPoints& points = free.points();
+          good_(free.whole.size()),
+          bad_(free.whole.size()) {
+        const WeightedPoints& points = free.points;
         for (std::size_t p = 0; p < points.size(); ++p) {
             if (proof_.is_good_point(points[p])) {
                 good_.append(points[p]);
@@ -152,7 +151,7 @@ class EverywhereSearch {
             }
         }
         for (std::size_t i = 0; i < forbidden.size(); ++i) bad_.append(forbidden[i]);
-        in_box_.index(good_, weight_, whole_);
+        in_box_.index(good_, weight_, free_.whole);
     }
 
     // The weight of the good points: no box has more.
@@ -162,7 +161,7 @@ class EverywhereSearch {
     FoundChange run(double least) {
         std::priority_queue<Branch> queue;
         std::set<std::vector<std::uint32_t>> seen;
-        queue.push({{std::numeric_limits<double>::infinity(), 0}, whole_, {}});
+        queue.push({{std::numeric_limits<double>::infinity(), 0}, free_.whole, {}});
         std::size_t n_nodes = 0, n_made = 1;
         while (!queue.empty()) {
             if (queue.top().value <= least) return {};
@@ -200,15 +199,15 @@ class EverywhereSearch {
     void grow(CodeBox& box) {
         for (const bool towards_start : {true, false})
             for (std::size_t c = 0; c < box.size(); ++c) {
-                if (!box[c].has_values() || !whole_[c].has_values()) continue;
+                if (!box[c].has_values() || !free_.whole[c].has_values()) continue;
                 for (const bool upwards : {false, true}) {
-                    const bool is_towards =
-                        start_[c].has_values() && (upwards ? start_[c].lo > box[c].hi : start_[c].hi < box[c].lo);
+                    const bool is_towards = free_.start[c].has_values() &&
+                                            (upwards ? free_.start[c].lo > box[c].hi : free_.start[c].hi < box[c].lo);
                     if (is_towards == towards_start) grow_side(box, c, upwards);
                 }
             }
         for (std::size_t c = 0; c < box.size(); ++c) {
-            if (box[c].missing || !whole_[c].missing) continue;
+            if (box[c].missing || !free_.whole[c].missing) continue;
             box[c].missing = true;
             if (!is_good(box)) box[c].missing = false;
         }
@@ -281,7 +280,7 @@ class EverywhereSearch {
     // To the last position if the whole side is good, or else step by step.
     void grow_side(CodeBox& box, std::size_t c, bool upwards) {
         std::uint32_t& end = upwards ? box[c].hi : box[c].lo;
-        const std::uint32_t last = upwards ? whole_[c].hi : whole_[c].lo;
+        const std::uint32_t last = upwards ? free_.whole[c].hi : free_.whole[c].lo;
         std::uint32_t good = std::exchange(end, last);
         if (good == last || is_good(box)) return;
         for (end = good; end != last; good = end) {
@@ -291,10 +290,10 @@ class EverywhereSearch {
         end = good;
     }
 
+    const FreeSet& free_;
     ChangeProof proof_;
     std::size_t max_nodes_;
     const StopFlag& stop_;
-    const CodeBox &whole_, &start_;
     CodeBoxes good_, bad_;        // points; bad_ also has bad regions and what is forbidden
     std::vector<double> weight_;  // by good point
     double most_ = 0.0;           // the sum of these

@@ -13,16 +13,15 @@ namespace suffice {
 class MeanSearch {
   public:
     MeanSearch(const FreeSet& free, const CodeBoxes& forbidden, const ChangeOptions& options, const StopFlag& stop)
-        : pi_(options.pi - kRounding),
+        : free_(free),
+          points_(free.points),
+          forbidden_(forbidden),
+          pi_(options.pi - kRounding),
           max_nodes_(options.max_nodes),
-          stop_(stop),
-          whole_(free.whole()),
-          start_(free.start()),
-          points_(free.points()),
-          forbidden_(forbidden) {}
+          stop_(stop) {}
 
     // A bound of the weight of any box.
-    double most() const { return bound_of(weigh(whole_)); }
+    double most() const { return bound_of(weigh(free_.whole)); }
 
     // The best box of more than `least` that meets none of the forbidden ones.
     FoundChange run(double least) {
@@ -62,10 +61,10 @@ class MeanSearch {
                 if (at.hi < box[c].lo) below = std::max(below.value_or(0), at.hi);
                 if (at.lo > box[c].hi) above = std::min(above.value_or(at.lo), at.lo);
             };
-            note(start_[c]);
+            note(free_.start[c]);
             for (std::size_t p = 0; p < points_.size(); ++p) note(points_[p][c]);
-            wider[c].lo = below ? (*below + 1 + box[c].lo) / 2 : whole_[c].lo;
-            wider[c].hi = above ? (*above + box[c].hi) / 2 : whole_[c].hi;
+            wider[c].lo = below ? (*below + 1 + box[c].lo) / 2 : free_.whole[c].lo;
+            wider[c].hi = above ? (*above + box[c].hi) / 2 : free_.whole[c].hi;
         }
         if (!forbidden_.any_meets(wider)) box = std::move(wider);
     }
@@ -94,10 +93,10 @@ class MeanSearch {
     }
     bool reaches_pi(const Weights& in) const { return in.wanted >= pi_ * (in.wanted + in.other); }
 
-    // The parts of `whole_` without what is forbidden: each is as large as possible, and they may overlap.
+    // The parts of the space of the set without what is forbidden: each is as large as possible, and they may overlap.
     template <class Do>
     void for_each_allowed_part(const Do& act) const {
-        std::vector<std::pair<CodeBox, std::size_t>> stack{{whole_, 0}};
+        std::vector<std::pair<CodeBox, std::size_t>> stack{{free_.whole, 0}};
         while (!stack.empty()) {
             auto [box, i] = std::move(stack.back());
             stack.pop_back();
@@ -211,12 +210,12 @@ class MeanSearch {
         return points_.positions.hull_with(CodeBox(box.size(), kNothing), box);
     }
 
+    const FreeSet& free_;
+    const WeightedPoints& points_;
+    const CodeBoxes& forbidden_;
     double pi_;
     std::size_t max_nodes_;
     const StopFlag& stop_;
-    const CodeBox &whole_, &start_;
-    const WeightedPoints& points_;
-    const CodeBoxes& forbidden_;
 };
 
 }  // namespace suffice

@@ -8,7 +8,9 @@
 namespace suffice {
 
 struct ChangeResult {
-    std::vector<Change> changes;  // best first; or the nearest miss, if there is one
+    std::vector<Change> changes;  // best first
+    std::optional<Change> miss;   // if there are no changes: the nearest miss, if there is one
+    bool is_too_rare = false;     // the miss has the wanted outcome, but is not plausible enough
     bool is_complete = true;      // whether all sets were searched
 };
 
@@ -32,10 +34,9 @@ class ChangeSearch {
             if (!result.changes.empty() && options_.minimal_only) break;
         }
         if (!result.changes.empty()) return result;
-        if (std::optional<Change> miss = options_.everywhere ? find_miss() : find_highest_cdp()) {
-            miss->is_miss = true;
-            result.changes.push_back(*std::move(miss));
-        }
+        if (options_.everywhere) result.miss = find_rare_box();
+        result.is_too_rare = result.miss.has_value();
+        if (!result.miss) result.miss = options_.everywhere ? find_best_point() : find_highest_cdp();
         return result;
     }
 
@@ -136,7 +137,7 @@ class ChangeSearch {
     FoundChange search_box(const FreeSet& free, const std::vector<Change>& changes, double least) {
         return with_search(free, changes, [&](auto& search) {
             const double most = search.most();
-            if (most > 0.0 && changes.empty()) rare_.emplace_back(most, free.set());
+            if (most > 0.0 && changes.empty()) rare_.emplace_back(most, free.set);
             return most > least ? search.run(least) : FoundChange{};
         });
     }
@@ -154,8 +155,8 @@ class ChangeSearch {
         std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     }
 
-    // The most plausible box that is too rare, or else the best point.
-    std::optional<Change> find_miss() {
+    // The most plausible box that is too rare.
+    std::optional<Change> find_rare_box() {
         BoundedSets sets = std::exchange(rare_, {});
         sort_best_first(sets);
         std::optional<Change> miss;
@@ -167,9 +168,8 @@ class ChangeSearch {
             if (!found.exists) continue;
             most = found.value;
             miss = finish(*free, found, {});
-            miss->is_too_rare = true;
         }
-        return miss ? miss : find_best_point();
+        return miss;
     }
 
     // The point with the highest probability among those that a row like this one has.
@@ -188,10 +188,10 @@ class ChangeSearch {
             const SharedSet free = free_set(S, 0.0);
             if (!free) continue;
             const CodeBoxes region = free->forbidden_by({});
-            const ChangeProof proof(free->leaves(), needed_, stop_);
-            for (std::size_t p = 0; p < free->points().size(); ++p) {
-                const double sum = proof.sum_at(free->points()[p], most + kRounding);
-                const CodeBox point(free->points()[p], free->points()[p + 1]);
+            const ChangeProof proof(free->leaves, needed_, stop_);
+            for (std::size_t p = 0; p < free->points.size(); ++p) {
+                const double sum = proof.sum_at(free->points[p], most + kRounding);
+                const CodeBox point(free->points[p], free->points[p + 1]);
                 if (sum <= most + kRounding || region.any_meets(point)) continue;
                 most = sum;
                 miss = free->measure(point);
@@ -208,7 +208,7 @@ class ChangeSearch {
             if (miss && weights.cdp <= miss->cdp + kRounding) return true;
             const FreeSet free(*reach_, weights);
             if (free.has_empty_axis()) return true;
-            miss = free.measure(free.whole());
+            miss = free.measure(free.whole);
             miss->probability = miss->cdp;
             return true;
         });

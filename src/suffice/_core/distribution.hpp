@@ -99,31 +99,25 @@ void cumulative_shares(Ranks& row, std::span<const std::uint32_t> end, double* o
     for (std::size_t j = 0; j < end.size(); ++j) out[j] /= static_cast<double>(n_trees);
 }
 
-// The smallest outcomes at which the CDF reaches the levels.
-class Quantiles {
-  public:
-    template <class Ranks>
-    void operator()(Ranks& row, std::span<const double> levels, std::span<const double> y_values, double* out) {
-        // Rank and size of the cell are packed into one integer, which sorts fast. The sums below then do not depend on
-        // the order of the rows.
-        rank_and_size_.clear();
-        const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
-            for (const std::uint32_t rank : ranks)
-                rank_and_size_.push_back(std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(ranks.size()));
-        });
-        std::sort(rank_and_size_.begin(), rank_and_size_.end());
-        for (std::size_t j = 0; j < levels.size(); ++j) {
-            const double enough = sum_to_reach(levels[j], n_trees);
-            double sum = 0.0;
-            std::size_t i = 0;
-            do sum += 1.0 / static_cast<double>(static_cast<std::uint32_t>(rank_and_size_[i++]));
-            while (i < rank_and_size_.size() && sum < enough);
-            out[j] = y_values[rank_and_size_[i - 1] >> 32];
-        }
+// out[j]: the smallest outcome at which the CDF reaches levels[j].
+template <class Ranks>
+void quantiles(Ranks& row, std::span<const double> levels, std::span<const double> y_values, double* out) {
+    // Rank and size of the cell are packed into one integer, which sorts fast. The sums below then do not depend on the
+    // order of the rows.
+    std::vector<std::uint64_t> rank_and_size;
+    const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
+        for (const std::uint32_t rank : ranks)
+            rank_and_size.push_back(std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(ranks.size()));
+    });
+    std::sort(rank_and_size.begin(), rank_and_size.end());
+    for (std::size_t j = 0; j < levels.size(); ++j) {
+        const double enough = sum_to_reach(levels[j], n_trees);
+        double sum = 0.0;
+        std::size_t i = 0;
+        do sum += 1.0 / static_cast<double>(static_cast<std::uint32_t>(rank_and_size[i++]));
+        while (i < rank_and_size.size() && sum < enough);
+        out[j] = y_values[rank_and_size[i - 1] >> 32];
     }
-
-  private:
-    std::vector<std::uint64_t> rank_and_size_;
-};
+}
 
 }  // namespace suffice

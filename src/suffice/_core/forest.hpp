@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -36,8 +35,12 @@ struct TreeArrays {
     std::span<const std::int64_t> column;
     std::span<const double> threshold;
     std::span<const std::uint8_t> missing_go_to_left;
-    std::span<const double> n_rows;      // the number of training rows of each node when the forest was fitted
-    std::span<const std::int32_t> rows;  // bootstrap rows; a row that was drawn twice occurs twice
+    std::span<const double> n_rows;  // of each leaf: how many rows were drawn, or are counted if those are unknown
+    std::span<const double> value;   // of each node: what it predicts, `width` numbers
+    std::size_t width;
+    std::span<const std::int32_t> rows;        // that the tree counts; a row that counts twice occurs twice
+    std::span<const std::int32_t> drawn = {};  // that grew the tree; empty if they are unknown
+    bool has_other_rows = false;               // rows that are not in the table grew the tree as well
 };
 
 struct Node {
@@ -96,6 +99,7 @@ inline void check_tree(const TreeArrays& a, const Matrix& X) {
     if (n == 0 || a.right.size() != n || a.column.size() != n || a.threshold.size() != n ||
         a.missing_go_to_left.size() != n || a.n_rows.size() != n)
         throw std::invalid_argument("The node arrays of a tree must have one length, at least 1.");
+    if (a.value.size() != n * a.width) throw std::invalid_argument("A tree must have one prediction for each node.");
     if (a.rows.empty()) throw std::invalid_argument("A tree has no training rows.");
     for (std::size_t i = 0; i < n; ++i) {
         if (a.left[i] < 0) continue;
@@ -105,9 +109,10 @@ inline void check_tree(const TreeArrays& a, const Matrix& X) {
         if (!children || a.column[i] < 0 || a.column[i] >= static_cast<std::int64_t>(X.n_columns))
             throw std::invalid_argument("A tree node points outside its tree or its table.");
     }
-    for (const std::int32_t row : a.rows)
-        if (row < 0 || static_cast<std::size_t>(row) >= X.n_rows)
-            throw std::invalid_argument("A bootstrap row lies outside the training table.");
+    for (const std::span<const std::int32_t> rows : {a.rows, a.drawn})
+        for (const std::int32_t row : rows)
+            if (row < 0 || static_cast<std::size_t>(row) >= X.n_rows)
+                throw std::invalid_argument("A bootstrap row lies outside the training table.");
 }
 
 // Copies the nodes in breadth-first order, so that children come after their parents.
@@ -170,16 +175,17 @@ inline std::vector<Step> make_steps(const Tree& tree) {
     return steps;
 }
 
-// Writes the leaves of some rows of X. Many rows go down together, without a branch that depends on their values: a row
+// Writes the leaves of n rows of X. Many rows go down together, without a branch that depends on their values: a row
 // alone would wait for every node on its path.
-inline void find_leaves(const std::vector<Step>& steps, const Matrix& X, std::span<const std::int32_t> rows,
-                        std::uint32_t* leaf_of) {
+template <class RowAt>
+void find_leaves(const std::vector<Step>& steps, const Matrix& X, std::size_t n_rows, const RowAt& row_at,
+                 std::uint32_t* leaf_of) {
     constexpr std::size_t kTogether = 16;  // not tuned
     std::array<const float*, kTogether> x{};
-    for (std::size_t begin = 0; begin < rows.size(); begin += kTogether) {
-        const std::size_t n = std::min(kTogether, rows.size() - begin);
+    for (std::size_t begin = 0; begin < n_rows; begin += kTogether) {
+        const std::size_t n = std::min(kTogether, n_rows - begin);
         for (std::size_t k = 0; k < kTogether; ++k)  // the last one stands in for those that are not there
-            x[k] = X.row(static_cast<std::size_t>(rows[begin + std::min(k, n - 1)]));
+            x[k] = X.row(static_cast<std::size_t>(row_at(begin + std::min(k, n - 1))));
         std::array<std::uint32_t, kTogether> at{};
         for (std::uint32_t moved = 1; moved != 0;) {
             moved = 0;
@@ -197,38 +203,22 @@ inline void find_leaves(const std::vector<Step>& steps, const Matrix& X, std::sp
     }
 }
 
-// By tree: the leaf of each of its rows. All trees go through a part of the table before the next part, so that it is
-// read from memory once for all of them, if the rows are in ascending order.
-inline std::vector<std::vector<std::uint32_t>> find_leaves(std::span<const TreeArrays> arrays,
-                                                           std::span<const Tree> trees, const Matrix& X) {
-    constexpr std::size_t kPartBytes = std::size_t{1} << 17;  // half of a small L2 cache; not tuned
-    const std::size_t n_part = std::max<std::size_t>(64, kPartBytes / (sizeof(float) * (X.n_columns + 1)));
-    std::vector<std::vector<Step>> steps;
-    std::vector<std::vector<std::uint32_t>> leaf_of(trees.size());
-    std::vector<std::size_t> n_done(trees.size(), 0);
-    for (std::size_t t = 0; t < trees.size(); ++t) {
-        steps.push_back(make_steps(trees[t]));
-        leaf_of[t].resize(arrays[t].rows.size());
-    }
-    for (std::size_t begin = 0; begin < X.n_rows; begin += n_part)
-        for (std::size_t t = 0; t < trees.size(); ++t) {
-            const std::span<const std::int32_t> rest = arrays[t].rows.subspan(n_done[t]);
-            std::size_t n = 0;
-            while (n < rest.size() && static_cast<std::size_t>(rest[n]) < begin + n_part) ++n;
-            find_leaves(steps[t], X, rest.first(n), leaf_of[t].data() + n_done[t]);
-            n_done[t] += n;
-        }
-    return leaf_of;
+inline std::vector<std::uint32_t> count_leaves(const Tree& tree, std::span<const std::uint32_t> leaf_of) {
+    std::vector<std::uint32_t> n_rows(tree.nodes.size(), 0);
+    for (const std::uint32_t leaf : leaf_of) ++n_rows[leaf];
+    return n_rows;
 }
 
-// Fills Tree::rows by a counting sort over the leaves, and sets the range of rows of every node.
-inline void sort_rows(const TreeArrays& a, const std::vector<std::uint32_t>& leaf_of, Tree& tree) {
-    std::vector<std::uint32_t> n_rows_of_leaf(tree.nodes.size(), 0);
-    for (const std::uint32_t leaf : leaf_of) ++n_rows_of_leaf[leaf];
+inline void check_leaves(const TreeArrays& a, const Tree& tree, const std::vector<std::uint32_t>& n_rows_of_leaf) {
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
         const double n_fitted = a.n_rows[static_cast<std::size_t>(tree.number[i])];
         if (tree.nodes[i].is_leaf() && !(std::abs(n_fitted - n_rows_of_leaf[i]) <= 1e-6)) throw OtherTable();
     }
+}
+
+// Fills Tree::rows by a counting sort over the leaves, and sets the range of rows of every node.
+inline void sort_rows(const TreeArrays& a, std::span<const std::uint32_t> leaf_of,
+                      const std::vector<std::uint32_t>& n_rows_of_leaf, Tree& tree) {
     place_leaves(n_rows_of_leaf, tree);
     tree.rows.resize(a.rows.size());
     for (std::size_t i = 0; i < a.rows.size(); ++i)
@@ -270,33 +260,6 @@ inline void separate_categories(const Matrix& X, std::span<const std::uint32_t> 
     }
 }
 
-// Builds some trees together. The error of the first tree that has one is thrown.
-inline std::vector<Tree> build_trees(std::span<const TreeArrays> arrays, const Matrix& X,
-                                     std::span<const std::uint32_t> y_rank, std::span<const std::uint32_t> n_levels) {
-    std::vector<Tree> trees;
-    std::exception_ptr failure;
-    try {
-        for (const TreeArrays& a : arrays) {
-            check_tree(a, X);
-            Tree tree;
-            copy_nodes(a, tree);
-            trees.push_back(std::move(tree));
-        }
-    } catch (const std::invalid_argument&) {
-        failure = std::current_exception();  // unless a tree before it has another error
-    }
-    const std::vector<std::vector<std::uint32_t>> leaf_of = find_leaves(arrays, trees, X);
-    for (std::size_t t = 0; t < trees.size(); ++t) {
-        Tree& tree = trees[t];
-        sort_rows(arrays[t], leaf_of[t], tree);
-        separate_categories(X, n_levels, tree);
-        tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);
-        for (std::size_t i = 0; i < tree.rows.size(); ++i) tree.rank[i] = y_rank[tree.rows[i]];
-    }
-    if (failure) std::rethrow_exception(failure);
-    return trees;
-}
-
 // What each split gains: the difference between its children in what they predict, times that in the outcomes of the
 // rows that they count, for rows spread over them as the counted ones are. If these are out of bag, a split on noise
 // gains nothing on average (Li et al., NeurIPS 2019); if they are those that grew the tree, it is the decrease of
@@ -325,6 +288,69 @@ inline void find_gains(Tree& tree, const double* value, std::size_t width, std::
         if (n_l > 0 && n_r > 0) tree.gain[i] = static_cast<float>(gain / ((n_l + n_r) * (n_l + n_r)));
     }
 }
+
+// By row of the table: what the trees that did not draw it predict, added up in the order of the trees.
+struct Votes {
+    std::vector<double> total;
+    std::vector<std::uint32_t> n_trees;
+};
+
+// A tree while it is built. If it is known which rows it drew, all rows of the table go down, in parts that all trees
+// share, so that the table is read from memory once for many trees.
+struct Sapling {
+    TreeArrays arrays;
+    Tree tree = {};
+    std::vector<Step> steps = {};
+    std::vector<std::uint32_t> leaf_of = {};  // by row of the table
+    std::vector<std::uint8_t> is_out = {};    // by row of the table
+    std::vector<double> n_rows = {};          // by node of the arrays: at a leaf, the number of counted rows
+
+    void begin(const Matrix& X) {
+        check_tree(arrays, X);
+        copy_nodes(arrays, tree);
+        steps = make_steps(tree);
+        if (arrays.drawn.empty()) return;
+        leaf_of.resize(X.n_rows);
+        is_out.assign(X.n_rows, 1);
+        for (const std::int32_t row : arrays.drawn) is_out[static_cast<std::size_t>(row)] = 0;
+    }
+
+    void walk(const Matrix& X, std::size_t begin, std::size_t end, Votes& votes) {
+        if (leaf_of.empty()) return;
+        find_leaves(steps, X, end - begin, [&](std::size_t i) { return begin + i; }, leaf_of.data() + begin);
+        for (std::size_t row = begin; row < end; ++row) {
+            if (!is_out[row]) continue;
+            const double* const value =
+                arrays.value.data() + static_cast<std::size_t>(tree.number[leaf_of[row]]) * arrays.width;
+            for (std::size_t k = 0; k < arrays.width; ++k) votes.total[row * arrays.width + k] += value[k];
+            ++votes.n_trees[row];
+        }
+    }
+
+    void finish(const Matrix& X, std::span<const std::uint32_t> y_rank, std::span<const std::uint32_t> n_levels,
+                std::span<const double> y_values) {
+        const auto leaves_of = [&](std::span<const std::int32_t> rows) {
+            std::vector<std::uint32_t> leaves(rows.size());
+            if (leaf_of.empty())
+                find_leaves(steps, X, rows.size(), [&](std::size_t i) { return rows[i]; }, leaves.data());
+            for (std::size_t i = 0; i < rows.size() && !leaf_of.empty(); ++i)
+                leaves[i] = leaf_of[static_cast<std::size_t>(rows[i])];
+            return leaves;
+        };
+        const std::vector<std::uint32_t> leaves = leaves_of(arrays.rows);
+        const std::vector<std::uint32_t> n_counted = count_leaves(tree, leaves);
+        if (!arrays.has_other_rows)
+            check_leaves(arrays, tree, leaf_of.empty() ? n_counted : count_leaves(tree, leaves_of(arrays.drawn)));
+        sort_rows(arrays, leaves, n_counted, tree);
+        separate_categories(X, n_levels, tree);
+        tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);
+        for (std::size_t i = 0; i < tree.rows.size(); ++i) tree.rank[i] = y_rank[tree.rows[i]];
+        find_gains(tree, arrays.value.data(), arrays.width, y_values);
+        n_rows.assign(arrays.left.size(), 0.0);  // some of these nodes may be out of reach
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+            n_rows[static_cast<std::size_t>(tree.number[i])] = n_counted[i];
+    }
+};
 
 // Adds to each row's part what a split gains by it, as a share of the tree's rows. The parts add up to the gain of the
 // split times its share of the rows.
@@ -355,5 +381,41 @@ struct Forest {
     std::vector<double> y_values;  // the distinct outcomes, ascending; a rank is an index into them
     std::vector<Tree> trees;
 };
+
+// What some trees expect of rows, by the other counted rows in their leaves.
+struct Expected {
+    std::vector<std::uint32_t> rank;  // those of row i are [begin[i], begin[i + 1])
+    std::vector<float> weight;
+    std::vector<std::int64_t> begin{0};
+};
+
+// `is_asked` says by row and tree which trees are asked about a row: those that did not draw it.
+inline Expected expect_ranks(const Forest& forest, std::span<const std::int64_t> rows, const std::uint8_t* is_asked) {
+    const std::size_t n_trees = forest.trees.size();
+    std::vector<std::uint32_t> leaf_of(n_trees * rows.size());  // by tree and row
+    for (std::size_t t = 0; t < n_trees; ++t)
+        find_leaves(
+            make_steps(forest.trees[t]), forest.X, rows.size(), [&](std::size_t i) { return rows[i]; },
+            leaf_of.data() + t * rows.size());
+    Expected out;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        double n_expecting = 0.0;
+        for (std::size_t t = 0; t < n_trees; ++t) {
+            if (!is_asked[i * n_trees + t]) continue;
+            const Tree& tree = forest.trees[t];
+            const Node& leaf = tree.nodes[leaf_of[t * rows.size() + i]];
+            const std::size_t n_before = out.rank.size();
+            for (std::uint32_t j = leaf.begin; j < leaf.end; ++j)
+                if (tree.rows[j] != static_cast<std::uint64_t>(rows[i])) out.rank.push_back(tree.rank[j]);
+            const std::size_t n_others = out.rank.size() - n_before;
+            n_expecting += n_others > 0;
+            out.weight.resize(out.rank.size(), static_cast<float>(1.0 / static_cast<double>(n_others)));
+        }
+        for (auto k = static_cast<std::size_t>(out.begin.back()); k < out.weight.size(); ++k)
+            out.weight[k] = static_cast<float>(out.weight[k] / n_expecting);
+        out.begin.push_back(static_cast<std::int64_t>(out.rank.size()));
+    }
+    return out;
+}
 
 }  // namespace suffice

@@ -114,64 +114,60 @@ struct FoundChange {
 // One box, or the nearest miss.
 struct Change {
     std::uint64_t set = 0;
-    ValueBox box;                     // over the columns of the set, in their order
-    double cdp = 0.0;                 // P(wanted | what does not change)
-    double plausibility = 0.0;        // P(in the box | what does not change)
-    double bound = 0.0;               // no box of the set has a larger plausibility
-    double mean = 0.0;                // P(wanted | in the box, what does not change)
-    std::vector<std::uint32_t> rows;  // training rows with a weight in the box
-    std::vector<double> weights;      // their weights
-    bool is_miss = false;             // the nearest miss of a row without a change
-    bool is_too_rare = false;         // it has the wanted outcome, but is not plausible enough
-    double probability = 0.0;         // of other misses: what the forest says at the point
+    ValueBox box;                    // over all columns
+    double cdp = 0.0;                // P(wanted | what does not change)
+    double plausibility = 0.0;       // P(in the box | what does not change)
+    double bound = 0.0;              // no box of the set has a larger plausibility
+    double mean = 0.0;               // P(wanted | in the box, what does not change)
+    double probability = 0.0;        // the nearest miss: what the forest says at its point
+    std::vector<std::int64_t> rows;  // training rows with a weight in the box
+    std::vector<double> weights;     // their weights
 };
 
 class FreeSet {
   public:
+    std::uint64_t set;
+    CodeBox whole;          // everything that may be reached
+    CodeBox start;          // what can be written of the region on the axes
+    WeightedPoints points;  // the values of the training rows with a weight
+    LeafBoxes leaves;       // only with `everywhere`
+
     FreeSet(const RegionReach& reach, const SetWeights& weights)
-        : reach_(reach), set_(weights.set), cdp_(weights.cdp), axis_of_(reach.region.size(), kNoAxis) {
+        : set(weights.set), reach_(reach), cdp_(weights.cdp), axis_of_(reach.region.size(), kNoAxis) {
         std::vector<std::vector<float>> ends = find_ends();
         for (std::size_t c = 0; c < ends.size(); ++c) {
             if (!is_free(c)) continue;
-            const Axis& axis = add_axis(c, std::move(ends[c]), reach_.limits[c], reach_.space.allowed[c]);
-            whole_.push_back(axis.everything());
-            start_.push_back(axis.positions(reach_.region[c]));
+            const Axis& axis = add_axis(c, std::move(ends[c]), reach_.limits[c], reach_.options.allowed[c]);
+            whole.push_back(axis.everything());
+            start.push_back(axis.positions(reach_.region[c]));
         }
-        leaves_.n_axes = axes_.size();
+        leaves.n_axes = axes_.size();
         for (std::size_t c = 0; c < ends.size(); ++c)  // what does not change but varies
             if (!is_free(c) && !ends[c].empty())
-                leaves_.rest.push_back(add_axis(c, std::move(ends[c]), reach_.region[c], {}).everything());
+                leaves.rest.push_back(add_axis(c, std::move(ends[c]), reach_.region[c], {}).everything());
         if (has_empty_axis()) return;
         place_rows(weights);
-        if (reach_.everywhere) place_leaves();
+        if (reach_.options.everywhere) place_leaves();
     }
     FreeSet(const FreeSet&) = delete;
     FreeSet& operator=(const FreeSet&) = delete;
 
-    std::uint64_t set() const { return set_; }
-    const CodeBox& whole() const { return whole_; }
-    const CodeBox& start() const { return start_; }      // what can be written of the region on the axes
-    const LeafBoxes& leaves() const { return leaves_; }  // only with `everywhere`
-    bool has_empty_axis() const { return is_empty(whole_) || is_empty(leaves_.rest); }
-
-    // The values of the training rows with a weight.
-    const WeightedPoints& points() const { return points_; }
+    bool has_empty_axis() const { return is_empty(whole) || is_empty(leaves.rest); }
 
     // What no box may meet: the region itself, and what changes take up in the space of this set.
     CodeBoxes forbidden_by(const std::vector<Change>& changes) const {
         CodeBoxes forbidden(n_axes());
-        if (!is_empty(start_)) forbidden.append(start_.data());
+        if (!is_empty(start)) forbidden.append(start.data());
         for (const Change& change : changes) {
-            CodeBox taken = start_;
+            CodeBox taken = start;
             bool meets_region = true;  // in the columns that do not change here
-            auto side = change.box.begin();
             for (std::size_t c = 0; c < axis_of_.size(); ++c) {
                 if (!(reach_.space.bit_of[c] & change.set)) continue;
+                const ValueInterval part = common_part(change.box[c], (is_free(c) ? reach_.limits : reach_.region)[c]);
                 if (is_free(c))
-                    taken[axis_of_[c]] = axes_[axis_of_[c]].positions(common_part(*side, reach_.limits[c]));
+                    taken[axis_of_[c]] = axes_[axis_of_[c]].positions(part);
                 else
-                    meets_region = meets_region && !common_part(*side, reach_.region[c]).is_empty();
-                ++side;
+                    meets_region &= !part.is_empty();
             }
             if (meets_region && !is_empty(taken)) forbidden.append(taken.data());
         }
@@ -180,12 +176,13 @@ class FreeSet {
 
     Change measure(const CodeBox& box) const {
         Change change;
-        change.set = set_;
+        change.set = set;
         change.cdp = cdp_;
-        for (std::size_t a = 0; a < n_axes(); ++a) change.box.push_back(axes_[a].values(box[a]));
+        change.box.resize(axis_of_.size());
+        for (std::size_t a = 0; a < n_axes(); ++a) change.box[axes_[a].column()] = axes_[a].values(box[a]);
         double wanted = 0.0;
         for (const PlacedRow& row : rows_) {
-            if (!meet(box, points_[row.point])) continue;
+            if (!meet(box, points[row.point])) continue;
             change.rows.push_back(row.row);
             change.weights.push_back(row.weight);
             change.plausibility += row.weight;
@@ -206,8 +203,8 @@ class FreeSet {
         double weight;
     };
 
-    std::size_t n_axes() const { return leaves_.n_axes; }
-    bool is_free(std::size_t column) const { return reach_.space.bit_of[column] & set_; }
+    std::size_t n_axes() const { return leaves.n_axes; }
+    bool is_free(std::size_t column) const { return reach_.space.bit_of[column] & set; }
 
     const Axis& add_axis(std::size_t column, std::vector<float> ends, const ValueInterval& limits,
                          std::span<const float> allowed) {
@@ -218,7 +215,7 @@ class FreeSet {
     // The thresholds of the columns that matter for the set, by column.
     std::vector<std::vector<float>> find_ends() const {
         std::vector<std::vector<float>> ends(axis_of_.size());
-        if (!reach_.everywhere) {
+        if (!reach_.options.everywhere) {
             for (std::size_t c = 0; c < ends.size(); ++c)
                 if (is_free(c)) ends[c] = reach_.space.columns[c]->thresholds;
             return ends;
@@ -228,8 +225,8 @@ class FreeSet {
             if (std::isfinite(interval.high)) ends[c].push_back(interval.high);
         };
         for (const ReachedTree& tree : reach_.trees())
-            tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
-                for (const auto& [c, interval] : tree.passages(leaf)) {
+            tree.for_each_leaf(set, [&](const ReachedLeaf& leaf) {
+                for (const auto& [c, interval] : leaf.passages) {
                     if (!is_free(c) && contains(interval, reach_.region[c])) continue;
                     add(c, interval);
                     if (!is_free(c) && ends[c].empty()) ends[c].push_back(0.0f);  // known or missing
@@ -249,7 +246,7 @@ class FreeSet {
     }
 
     void place_rows(const SetWeights& weights) {
-        points_.positions.clear(n_axes());
+        points.positions.clear(n_axes());
         std::unordered_map<std::uint64_t, std::size_t> point_of;  // by the hash of its positions
         CodeBox at(n_axes());
         for (std::size_t i = 0; i < weights.rows.size(); ++i) {
@@ -259,46 +256,42 @@ class FreeSet {
             if (is_empty(at)) continue;
             std::uint64_t hash = 0;
             for (const CodeInterval& side : at) hash = add_to_hash(hash, side.missing ? kMissing : side.lo);
-            auto [place, is_new] = point_of.try_emplace(hash, points_.size());
-            while (!is_new && !std::equal(at.begin(), at.end(), points_[place->second]))  // another point is there
-                std::tie(place, is_new) = point_of.try_emplace(++hash, points_.size());
+            auto [place, is_new] = point_of.try_emplace(hash, points.size());
+            while (!is_new && !std::equal(at.begin(), at.end(), points[place->second]))  // another point is there
+                std::tie(place, is_new) = point_of.try_emplace(++hash, points.size());
             if (is_new) {
-                points_.positions.append(at.data());
-                points_.wanted.push_back(0.0);
-                points_.other.push_back(0.0);
+                points.positions.append(at.data());
+                points.wanted.push_back(0.0);
+                points.other.push_back(0.0);
             }
             const bool is_wanted = reach_.wanted.holds(row);
-            (is_wanted ? points_.wanted : points_.other)[place->second] += weights.weight[i];
+            (is_wanted ? points.wanted : points.other)[place->second] += weights.weight[i];
             rows_.push_back({row, is_wanted, place->second, weights.weight[i]});
         }
     }
 
     void place_leaves() {
-        CodeBox everything = whole_;
-        everything.insert(everything.end(), leaves_.rest.begin(), leaves_.rest.end());
-        leaves_.positions.clear(axes_.size());
+        CodeBox everything = whole;
+        everything.insert(everything.end(), leaves.rest.begin(), leaves.rest.end());
+        leaves.positions.clear(axes_.size());
         for (const ReachedTree& tree : reach_.trees()) {
-            tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
+            tree.for_each_leaf(set, [&](const ReachedLeaf& leaf) {
                 CodeBox box = everything;
-                for (const auto& [c, interval] : tree.passages(leaf))
+                for (const auto& [c, interval] : leaf.passages)
                     if (axis_of_[c] != kNoAxis) box[axis_of_[c]] = axes_[axis_of_[c]].positions(interval);
                 if (is_empty(box)) return;
-                leaves_.positions.append(box.data());
-                leaves_.share.push_back(leaf.share);
+                leaves.positions.append(box.data());
+                leaves.share.push_back(leaf.share);
             });
-            leaves_.begin.push_back(leaves_.share.size());
+            leaves.begin.push_back(leaves.share.size());
         }
     }
 
     const RegionReach& reach_;
-    std::uint64_t set_;
     double cdp_;
     std::vector<Axis> axes_;            // those of the set, then what varies in the region
     std::vector<std::size_t> axis_of_;  // by column
-    CodeBox whole_, start_;
-    WeightedPoints points_;
     std::vector<PlacedRow> rows_;
-    LeafBoxes leaves_;
 };
 
 }  // namespace suffice

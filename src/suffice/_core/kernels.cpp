@@ -8,24 +8,19 @@
 
 namespace suffice {
 
+// Those that are not built are declared, too.
 namespace portable {
 extern const Kernels table;
 }
-#ifdef SUFFICE_HAS_AVX2
 namespace avx2 {
 extern const Kernels table;
 }
-#endif
-#ifdef SUFFICE_HAS_AVX512
 namespace avx512 {
 extern const Kernels table;
 }
-#endif
-#ifdef SUFFICE_HAS_NEON
 namespace neon {
 extern const Kernels table;
 }
-#endif
 
 namespace {
 
@@ -75,10 +70,7 @@ std::vector<std::string> kernel_names() {
 
 void use_kernels(const std::string& name) {
     for (const Kernels* table : usable())
-        if (name == table->name) {
-            chosen_kernels = table;
-            return;
-        }
+        if (name == table->name) return chosen_kernels.store(table);
     throw std::invalid_argument("This processor cannot run the kernels '" + name + "'.");
 }
 

@@ -19,17 +19,16 @@ inline constexpr std::uint64_t kUnchangeable = std::uint64_t{1} << 63;
 // Where changes are searched: the columns of variables that have a bit may change.
 struct ChangeSpace {
     const Forest& forest;
-    std::span<const std::uint32_t> y_rank;    // by training row
-    std::size_t n_variables = 0;              // that may change
-    std::vector<std::uint64_t> bit_of;        // by column: the bit of its variable, or kUnchangeable
-    std::vector<std::vector<float>> allowed;  // by column: the values it may take, ascending; empty if any
-    ForestColumns columns;                    // by column that may change; only without `everywhere`
-    std::vector<const double*> votes;  // by tree: what its nodes predict for each rank; empty if rows are counted
+    std::span<const std::uint32_t> y_rank;  // by training row
+    std::size_t n_variables = 0;            // that may change
+    std::vector<std::uint64_t> bit_of;      // by column: the bit of its variable, or kUnchangeable
+    ForestColumns columns;                  // by column that may change; only without `everywhere`
+    std::vector<const double*> votes;       // by tree: what its nodes predict for each rank; empty if rows are counted
 };
 
 struct ChangeOptions {
-    std::vector<std::int32_t> variable_of;  // by column: the number of its variable, or -1 if it may not change
-    std::vector<std::pair<std::size_t, std::vector<float>>> allowed;  // columns, and the only values they may take
+    std::vector<std::int32_t> variable_of;    // by column: the number of its variable, or -1 if it may not change
+    std::vector<std::vector<float>> allowed;  // by column: the values it may take, ascending; empty if any
     double pi;
     double min_plausibility;
     bool everywhere;       // every point of a box must have the wanted outcome, not only its rows on average
@@ -83,8 +82,8 @@ struct Passage {
 // A leaf that can be reached.
 struct ReachedLeaf {
     std::uint64_t mask;
-    double share;              // of the wanted outcome
-    std::uint32_t begin, end;  // its passages
+    double share;  // of the wanted outcome
+    std::vector<Passage> passages;
 };
 
 // The part of a tree that the rows of a region reach by changing up to `max_size` variables within the limits, and the
@@ -98,10 +97,10 @@ class ReachedTree {
         // With votes, a leaf without rows has a share as well. Otherwise the nearest node above it with rows counts.
         const auto is_empty = [&](const Node& node) { return space.votes.empty() && node.begin == node.end; };
         std::vector<Step> steps(nodes.size());
-        steps[0] = {.is_reached = true, .is_allowed = true};
+        steps[0] = {0, 0, true};
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const Step step = steps[i];
-            if (!step.is_reached) continue;
+            if (step.mask & kUnchangeable) continue;
             const Node& node = nodes[i];
             if ((node.is_leaf() || is_empty(node)) && step.is_allowed && !is_empty(nodes[step.parent]))
                 add_leaf(space, steps, i, wanted.share(t, is_empty(node) ? step.parent : i), region);
@@ -112,10 +111,9 @@ class ReachedTree {
             for (const bool is_left : {true, false}) {
                 const bool stays = is_left ? left : right;
                 const std::uint64_t mask = stays ? step.mask : step.mask | bit;
-                if (mask & kUnchangeable || static_cast<std::size_t>(std::popcount(mask)) > options.max_size) continue;
+                if (static_cast<std::size_t>(std::popcount(mask)) > options.max_size) continue;
                 steps[static_cast<std::size_t>(is_left ? node.left : node.right)] = {
-                    mask, static_cast<std::uint32_t>(i), true,
-                    step.is_allowed && (stays || meets(limits, node, is_left))};
+                    mask, static_cast<std::uint32_t>(i), step.is_allowed && (stays || meets(limits, node, is_left))};
             }
         }
     }
@@ -125,9 +123,6 @@ class ReachedTree {
     void for_each_leaf(std::uint64_t S, const Do& act) const {
         for (const ReachedLeaf& leaf : leaves_)
             if (!(leaf.mask & ~S)) act(leaf);
-    }
-    std::span<const Passage> passages(const ReachedLeaf& leaf) const {
-        return std::span(passages_).subspan(leaf.begin, leaf.end - leaf.begin);
     }
 
     // The largest share of a leaf that S reaches.
@@ -155,9 +150,8 @@ class ReachedTree {
 
     // How a node is reached. The root is its own parent.
     struct Step {
-        std::uint64_t mask = 0;
+        std::uint64_t mask = kUnchangeable;  // with this bit, it is not reached
         std::uint32_t parent = 0;
-        bool is_reached = false;
         bool is_allowed = false;  // the limits let something come here; cells do not depend on limits
     };
     // A split at which all rows of the region go to the same side.
@@ -181,21 +175,20 @@ class ReachedTree {
     // Columns that neither may change nor vary in the region admit all of it, and have no passage.
     void add_leaf(const ChangeSpace& space, const std::vector<Step>& steps, std::size_t leaf, double share,
                   const ValueBox& region) {
-        const std::size_t begin = passages_.size();
+        const std::uint64_t mask = steps[leaf].mask;
+        std::vector<Passage> passages;
         for (std::size_t child = leaf; child != 0; child = steps[child].parent) {
             const Node& node = tree_.nodes[steps[child].parent];
             const auto column = static_cast<std::size_t>(node.column);
             const bool is_left = static_cast<std::size_t>(node.left) == child;
             if (space.bit_of[column] == kUnchangeable && !meets(region, node, !is_left)) continue;
-            std::size_t i = begin;
-            while (i < passages_.size() && passages_[i].column != column) ++i;
-            if (i == passages_.size()) passages_.push_back({column, {}});
-            ValueInterval& interval = passages_[i].interval;
+            std::size_t i = 0;
+            while (i < passages.size() && passages[i].column != column) ++i;
+            if (i == passages.size()) passages.push_back({column, {}});
+            ValueInterval& interval = passages[i].interval;
             interval = interval.part(largest_float_up_to(node.threshold), node.missing_left, is_left);
         }
-        const std::uint64_t mask = steps[leaf].mask;
-        leaves_.push_back(
-            {mask, share, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(passages_.size())});
+        leaves_.push_back({mask, share, std::move(passages)});
         const auto at =
             std::find_if(most_shares_.begin(), most_shares_.end(), [&](auto& m) { return m.first == mask; });
         if (at == most_shares_.end())
@@ -225,7 +218,6 @@ class ReachedTree {
     Matrix X_;
     std::size_t min_node_size_;
     std::vector<ReachedLeaf> leaves_;
-    std::vector<Passage> passages_;
     std::vector<std::pair<std::uint64_t, double>> most_shares_;  // by mask of leaves: the largest share
     std::vector<SidedSplit> splits_;                             // breadth-first
     std::vector<Part> parts_;
@@ -244,21 +236,21 @@ class RegionReach {
   public:
     const ChangeSpace& space;
     const Wanted wanted;
-    const bool everywhere;
+    const ChangeOptions& options;
     const ValueBox region, limits;
 
-    RegionReach(const ChangeSpace& in_space, const std::uint8_t* flags, const ChangeOptions& options, ValueBox from,
+    RegionReach(const ChangeSpace& in_space, const std::uint8_t* flags, const ChangeOptions& with, ValueBox from,
                 ValueBox to)
         : space(in_space),
           wanted(in_space, flags),
-          everywhere(options.everywhere),
+          options(with),
           region(std::move(from)),
           limits(std::move(to)),
           weight_(space.forest.X.n_rows, 0.0) {
         for (std::size_t t = 0; t < space.forest.trees.size(); ++t)
             trees_.emplace_back(space, t, wanted, options, region, limits);
         const double needed = sum_to_reach(options.pi, trees_.size());
-        if (everywhere && most_sum(0, needed) >= needed) find_ends_around();
+        if (options.everywhere && most_sum(0, needed) >= needed) find_ends_around();
     }
 
     const std::vector<ReachedTree>& trees() const { return trees_; }

@@ -2,7 +2,6 @@
 // (docs/method.md, 5.2).
 #pragma once
 
-#include <cstdlib>
 #include "set_cells.hpp"
 
 namespace suffice {
@@ -71,9 +70,9 @@ class RowsAround {
         hidden_.assign(std::size_t{1} << std::min(x_.size(), kMostSides), {});
         if (points_.size() > kMostRows) points_.clear();
         std::fill(points_.n_rows.begin(), points_.n_rows.end(), 0u);
-        const std::size_t limit = std::min(cells_.n_rows(), most_rows());
+        const std::size_t limit = std::min(cells_.n_rows(), kMostRows);
         std::size_t n_close = 0;
-        for (std::size_t begin = 0, end = kFewRows; begin < limit && (begin < kFewRows || n_close < enough());
+        for (std::size_t begin = 0, end = kFewRows; begin < limit && (begin < kFewRows || n_close < kEnough);
              begin = end, end = std::min(2 * end, limit)) {
             close_.clear();
             for (std::size_t k = begin; k < end; ++k) {
@@ -87,10 +86,7 @@ class RowsAround {
         }
         std::erase_if(seen_, [&](std::uint32_t p) { return is_hidden(points_.copy(p, key_)); });
         for (const std::uint32_t p : seen_) good.append(points_.box(p).data(), points_.n_rows[p]);
-        if (std::getenv("STATS")) std::fprintf(stderr, "d %zu looked at %zu close %zu good %zu bad %zu\n", x_.size(), n_looked_at, n_close, good.size(), bad.size());
     }
-    static std::size_t most_rows() { static const char* e = std::getenv("MOST"); return e ? std::size_t(std::atol(e)) : kMostRows; }
-    static std::size_t enough() { static const char* e = std::getenv("ENOUGH"); return e ? std::size_t(std::atol(e)) : kEnough; }
 
     // The nearest first, since they hide most others.
     void look_closely() {

@@ -2,6 +2,7 @@
 // SUFFICE_WITHOUT_BUILTINS tests the two words.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace suffice {
@@ -15,10 +16,7 @@ class TwoWords {
     constexpr explicit operator std::uint64_t() const { return low_; }
     constexpr explicit operator std::uint8_t() const { return static_cast<std::uint8_t>(low_); }
 
-    friend constexpr bool operator==(TwoWords a, TwoWords b) { return a.low_ == b.low_ && a.high_ == b.high_; }
-    friend constexpr bool operator<(TwoWords a, TwoWords b) {
-        return a.high_ != b.high_ ? a.high_ < b.high_ : a.low_ < b.low_;
-    }
+    friend constexpr auto operator<=>(const TwoWords&, const TwoWords&) = default;  // of high_ first
     friend constexpr TwoWords operator|(TwoWords a, TwoWords b) { return {a.low_ | b.low_, a.high_ | b.high_}; }
     friend constexpr TwoWords operator&(TwoWords a, TwoWords b) { return {a.low_ & b.low_, a.high_ & b.high_}; }
     friend constexpr TwoWords operator^(TwoWords a, TwoWords b) { return {a.low_ ^ b.low_, a.high_ ^ b.high_}; }
@@ -41,12 +39,11 @@ class TwoWords {
     }
     constexpr TwoWords& operator|=(TwoWords b) { return *this = *this | b; }
     constexpr TwoWords& operator&=(TwoWords b) { return *this = *this & b; }
-    constexpr TwoWords& operator^=(TwoWords b) { return *this = *this ^ b; }
 
   private:
-    constexpr TwoWords(std::uint64_t low, std::uint64_t high) : low_(low), high_(high) {}
+    constexpr TwoWords(std::uint64_t low, std::uint64_t high) : high_(high), low_(low) {}
 
-    std::uint64_t low_, high_ = 0;
+    std::uint64_t high_ = 0, low_;
 };
 
 #if defined(__SIZEOF_INT128__) && !defined(SUFFICE_WITHOUT_BUILTINS)

@@ -42,7 +42,7 @@ def lower_bounds(sdps: Floats, squares: Floats, confidence: float) -> Floats:
 
 def discounted_share(n_kept: int, n_rows: int) -> float:
     """Estimate for new rows a share that was maximised on the rows that it was counted on."""
-    return float(discounted_shares(np.array(n_kept), np.array(n_rows)))
+    return float(betaincinv(n_kept + 0.5, n_rows - n_kept + 0.5, 0.1))
 
 
 def discounted_shares(n_kept: NDArray[Any], n_rows: NDArray[Any]) -> Floats:

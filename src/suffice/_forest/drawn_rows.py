@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from suffice._forest.outcomes import rank_classes
+from suffice._forest.trees import bootstrap_rows
 from suffice._table.input import as_finite, read_input
 from suffice._table.rows import recombine_rows
 from suffice.errors import check_number
@@ -81,11 +82,6 @@ def plan_drawing(explainer: Any, explained: ExplainedModel, n_drawn: Any) -> Dra
     if hasattr(explainer.forest, "estimators_"):
         raise ValueError(
             "`forest` is fitted already, so that it cannot be grown on `drawn_rows`: pass a forest that is not fitted."
-        )
-    if explainer.reference_rows is not None:
-        raise ValueError(
-            "`drawn_rows` add rows to a small table, and `reference_rows` keep few rows of a large one: leave one of "
-            "them out."
         )
 
     def ask(picks: Rows) -> tuple[Table, NDArray[Any]]:
@@ -175,7 +171,7 @@ def grow_on_drawn(estimator: Any, X: NDArray[np.float32], y: NDArray[Any], drawn
         is_seen = (n_times[drawn.parents] > 0).all(axis=1)
         return clone(tree).fit(both_X, both_y, sample_weight=np.concatenate([n_times, is_seen]))
 
-    samples = estimator.estimators_samples_
+    samples = bootstrap_rows(estimator)
     estimator.estimators_ = Parallel(n_jobs=n_threads, prefer="threads")(
         delayed(grow)(tree, rows) for tree, rows in zip(estimator.estimators_, samples, strict=True)
     )

@@ -114,7 +114,6 @@ _DESCRIBED = (
     "max_size",
     "max_sets",
     "min_support",
-    "reference_rows",
     "n_candidates",
     "unseen",
     "dates",

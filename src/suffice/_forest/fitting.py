@@ -1,7 +1,4 @@
-"""Fitting: classes or numbers, which forest, how well it follows the outcomes, and the rows set aside.
-
-Columns that alone predict the outcomes nearly without error cause a warning.
-"""
+"""Fitting: classes or numbers, which forest, how well it follows the outcomes, and the rows set aside."""
 
 from __future__ import annotations
 
@@ -19,7 +16,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.multiclass import type_of_target
 
 from suffice._forest.candidates import AUTO, choose_candidates, gaining_variables
@@ -35,92 +31,20 @@ from suffice._forest.trees import (
     OTHER_TABLE,
     Counts,
     FittedForest,
+    OutOfBag,
+    bootstrap_rows,
     choose_rows,
     most_counted,
-    rows_out_of_bag,
     takes_missing,
 )
 from suffice._table.encoding import Encoding
 from suffice._table.input import as_finite, check_classes, check_finite
 from suffice._table.variables import Variables
-from suffice._text import format_share, join
-from suffice.errors import CountsWarning, FidelityWarning, GiveawayWarning, warn
+from suffice._text import format_share
+from suffice.errors import CountsWarning, FidelityWarning, warn
 
 if TYPE_CHECKING:
     from suffice._table.table import Table
-
-# What one column must reach on rows that its tree has not seen, and what share of a constant prediction's errors it may
-# leave: 0.99 says little if 0.97 of the rows have the same class.
-LEAST_ACCURACY, LEAST_R2 = 0.99, 0.999
-MOST_ERRORS = 0.2
-# The forest itself is this good out of bag, or no column is tried: most tables end here, at no cost.
-LEAST_OF_FOREST = 0.9
-# The columns that are tried, the most important first, and the rows, half of which grow the tree.
-N_COLUMNS, N_ROWS = 5, 4000
-# Fewer rows tell little, and a tree of few rows is poor.
-LEAST_ROWS = 40
-
-
-def find_giveaways(fitted: Fitted, seed: int = 0) -> list[tuple[str, float]]:
-    """Find the columns that alone predict the outcomes nearly without error."""
-    X, is_class = fitted.forest.X, fitted.classes is not None
-    y: NDArray[Any] = fitted.forest.y_rank if is_class else fitted.forest.y_values[fitted.forest.y_rank]
-    if not fitted.fidelity >= LEAST_OF_FOREST or len(y) < LEAST_ROWS or X.shape[1] < 2:
-        return []
-    rows = np.random.default_rng(seed).permutation(len(y))[:N_ROWS]
-    halves = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    ranked = np.argsort(-fitted.estimator.feature_importances_, kind="stable")[:N_COLUMNS]
-    giveaways = []
-    for c in ranked.tolist():
-        column = X[:, c].astype(np.float64)
-        scores = [_score_column(column, y, *order, is_class) for order in (halves, halves[::-1])]
-        worst = min(scores)
-        if worst > 0:
-            giveaways.append((fitted.encoding.columns[c].name, worst))
-    return giveaways
-
-
-def _score_column(
-    x: NDArray[np.float64], y: NDArray[Any], grown: NDArray[np.intp], other: NDArray[np.intp], is_class: bool
-) -> float:
-    """Return the accuracy or R2 on other rows of a model that knows one column; 0 if it is not enough."""
-    X = x[:, None]
-    if is_class:
-        tree = DecisionTreeClassifier(max_leaf_nodes=64, min_samples_leaf=2, random_state=0).fit(X[grown], y[grown])
-        accuracy = float(np.mean(tree.predict(X[other]) == y[other]))
-        of_constant = float(np.mean(y[other] == np.bincount(y[grown]).argmax()))
-        is_enough = accuracy >= LEAST_ACCURACY and 1 - accuracy <= MOST_ERRORS * (1 - of_constant)
-        return accuracy if is_enough else 0.0
-    if np.isnan(x[grown]).all():
-        return 0.0
-    # Nothing is known beyond the smallest and the largest value.
-    other = other[~((x[other] < np.nanmin(x[grown])) | (x[other] > np.nanmax(x[grown])))]
-    tree = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(X[grown], y[grown])
-    guesses = [tree.predict(X[other])]
-    if not np.isnan(x).any():  # a tree of few rows follows a straight line in steps that are too large
-        values, places = np.unique(x[grown], return_inverse=True)
-        means = np.bincount(places, weights=y[grown]) / np.bincount(places)
-        guesses.append(np.interp(x[other], values, means))
-    spread = float(np.var(y[other]))
-    error = min(float(np.mean((guess - y[other]) ** 2)) for guess in guesses)
-    r2 = 1 - error / spread if spread else 0.0
-    return r2 if r2 >= LEAST_R2 else 0.0
-
-
-def warn_of_giveaways(fitted: Fitted) -> None:
-    """Warn of columns that alone predict the outcomes nearly without error."""
-    columns = find_giveaways(fitted)
-    if columns:
-        measure = "R2" if fitted.classes is None else "accuracy"
-        listed = join([f"{name!r} ({measure} {score:.3f})" for name, score in columns])
-        is_one = len(columns) == 1
-        warn(
-            f"One column alone is enough to predict {fitted.target!r} nearly without error: {listed}. "
-            f"{'It' if is_one else 'Each'} may be the outcome under another name, or be known only after the outcome; "
-            f"leave {'it' if is_one else 'them'} out if so.",
-            GiveawayWarning,
-        )
-
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
 REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
@@ -140,6 +64,8 @@ LEAST_CELL, ROWS_OF_LEAST_CELL = (5, 10), 20
 # The share of the columns that a split considers. Classes: with 0.7, fewer rows have a sufficient set where variables
 # matter only together. Numbers: with all of them, sets are larger.
 MAX_FEATURES = {"classification": 1.0, "regression": 0.7}
+# The rows that a tree of the default forest draws at most.
+MOST_GROWN = 100_000
 # The rows of a large table on which the variables of the default forest are chosen.
 SCREENED_ROWS = 10_000
 # A forest that removes less than this share of a constant prediction's error is called poor.
@@ -215,8 +141,14 @@ def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_s
     """Make the forest that is fitted when the user brings none; docs/method.md (1.2) has its leaves and features."""
     is_class = task == "classification"
     least = least_counted(n_rows) if is_class and counts == "out-of-bag" else LEAST_LEAF
-    leaf = max(least, consistent_leaf_size(n_rows))
-    shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
+    share = min(1.0, MOST_GROWN / n_rows)
+    shared = {
+        "n_estimators": 100,
+        "max_samples": None if share == 1 else share,
+        "min_samples_leaf": max(least, int(share * consistent_leaf_size(n_rows))),
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+    }
     if not is_class:
         return RandomForestRegressor(**shared, max_features=MAX_FEATURES[task])
     # The rows that grew a tree are counted as in the paper, whose forests are scikit-learn's.
@@ -277,11 +209,14 @@ def fit_screened_forest(
 
     rows = choose_rows(len(X), SCREENED_ROWS, 0)
     first = grow(X[rows], y[rows])
-    ranks = rank_classes(y[rows], first.classes_)
-    counted = FittedForest.from_training(first, X[rows], ranks, np.arange(len(rows)), counts, settings.random_state)
+    ranks, codes = rank_classes(y[rows], first.classes_), np.arange(len(first.classes_), dtype=np.float64)
+    counted, _ = FittedForest.from_training(
+        first, X[rows], ranks, codes, counts, settings.random_state, n_threads=settings.n_threads
+    )
     gaining = gaining_variables(counted, variables, settings.n_threads)
     if len(gaining) == len(variables) and len(rows) == len(X):
         return first
+    del first, counted  # before the next forest takes memory
     columns = [column for v in gaining for column in variables.columns[v]]
     masked = np.zeros_like(X)  # no tree splits on a constant column
     masked[:, columns] = X[:, columns]
@@ -290,7 +225,7 @@ def fit_screened_forest(
 
 def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
     """Refuse outcomes other than those that a fitted forest was trained on."""
-    drawn = y[forest.estimators_samples_[0]]
+    drawn = y[next(bootstrap_rows(forest))]
     if hasattr(forest, "classes_"):
         at_root = np.bincount(drawn, minlength=len(forest.classes_)) / len(drawn)
     else:
@@ -307,28 +242,26 @@ class Fidelity(NamedTuple):
     value: float
     by_class: list[float]
     has_signal: bool
-    predictions: NDArray[np.float64]
 
 
-def measure_fidelity(forest: FittedForest, is_out: NDArray[np.bool_], task: str, n_threads: int) -> Fidelity:
-    """Measure how well the forest follows the outcomes, on rows that its trees did not see."""
-    all_predictions, is_known = forest.predict_out_of_bag(is_out, n_threads)
-    all_predictions[~is_known] = math.nan
+def measure_fidelity(forest: FittedForest, votes: NDArray[np.float64], task: str) -> Fidelity:
+    """Measure how well the forest follows the outcomes, by what its trees predict for rows that they did not see."""
+    is_known = ~np.isnan(votes[:, 0])
     n_classes = len(forest.y_values) if task == "classification" else 0
     if not is_known.any():
-        return Fidelity(math.nan, [math.nan] * n_classes, True, all_predictions)
-    predictions, rank = all_predictions[is_known], forest.y_rank[is_known]
+        return Fidelity(math.nan, [math.nan] * n_classes, True)
+    predictions, rank = votes[is_known], forest.y_rank[is_known]
     if task == "regression":
         y = forest.y_values[rank]
         error, constant = (y - predictions[:, 0]) ** 2, (y - y.mean()) ** 2
         r2 = 1 - float(error.mean() / constant.mean()) if constant.any() else math.nan
-        return Fidelity(r2, [], _is_less(error, constant), all_predictions)
+        return Fidelity(r2, [], _is_less(error, constant))
     is_right = np.argmax(predictions, axis=1) == rank
     n_rows, n_right = np.bincount(rank, minlength=n_classes), np.bincount(rank[is_right], minlength=n_classes)
     by_class = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
     has_class = np.eye(n_classes)[rank]
     error, constant = (((has_class - shares) ** 2).sum(axis=1) for shares in (predictions, n_rows / len(rank)))
-    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant), all_predictions)
+    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant))
 
 
 def _is_less(error: NDArray[np.float64], constant: NDArray[np.float64]) -> bool:
@@ -375,6 +308,7 @@ def fit(
         return _fit_with_holdout(table, y, target, forest, settings, holdout, drawing, declared)
     task, reason = decide_task(settings.task, forest, y)
     settings = settings.for_task(task)
+    seed, n_threads = settings.random_state, settings.n_threads
     y = _check_outcomes_of_task(y, task, settings)
     encoding = Encoding.learn(table, settings.dates)
     if hasattr(forest, "estimators_"):
@@ -390,30 +324,29 @@ def fit(
     else:
         estimator = fit_forest(forest, task, X, y, settings)
     classes = estimator.classes_ if task == "classification" else None
+    y_values = labels
     if classes is not None:
-        y = rank_classes(y, classes)
+        if not np.array_equal(labels, classes):
+            ranks = rank_classes(y, classes).astype(np.intp)
+        y = ranks
+        y_values = np.arange(len(classes), dtype=np.float64)
     drawn = None
     if drawing is not None:
-        drawn = draw_near(X, encoding, variables, classes, drawing, settings.random_state)
-        grow_on_drawn(estimator, X, y, drawn, settings.n_threads)
-    kept = choose_rows(len(X), settings.reference_rows, settings.random_state)
+        drawn = draw_near(X, encoding, variables, classes, drawing, seed)
+        grow_on_drawn(estimator, X, y, drawn, n_threads)
     # The cells of a forest that is brought fitted stay those of its own splits.
     n_levels = () if estimator is forest else encoding.n_levels
-    counted = FittedForest.from_training(
-        estimator, X, y, kept, counts, settings.random_state, is_own=drawn is None, n_levels=n_levels
+    counted, out_of_bag = FittedForest.from_training(
+        estimator, X, ranks, y_values, counts, seed, is_own=drawn is None, n_levels=n_levels, n_threads=n_threads
     )
     if estimator is forest:
         check_outcomes(estimator, y)
-    least = least_counted(len(X)) if counts == "out-of-bag" else 1
-    is_out = rows_out_of_bag(estimator, len(X), kept)
-    n_of_tree = is_out.sum() / len(is_out) if counts == "out-of-bag" else len(kept)
-    n_counted = len(kept) if n_of_tree <= most_counted(estimator) else len(kept) * most_counted(estimator) / n_of_tree
-    min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), n_counted, least)
+    min_node_size = _cell_size(estimator, out_of_bag, counts, settings, is_default=forest is None)
     candidates = choose_candidates(counted, estimator, variables, settings)
-    fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)
+    fidelity = measure_fidelity(counted, out_of_bag.votes, task)
     warn_of_poor_fidelity(fidelity, counted, counts)
     is_honest = counts == "out-of-bag"
-    fitted = Fitted(
+    return Fitted(
         estimator=estimator,
         projected=ProjectedForest(counted, variables, candidates, min_node_size, settings.voters == "all"),
         encoding=encoding,
@@ -426,12 +359,25 @@ def fit(
         fidelity=fidelity.value,
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
         has_signal=fidelity.has_signal or not is_honest,
-        out_of_bag=None if classes is None or not is_honest else fidelity.predictions.astype(np.float32),
+        out_of_bag=None if classes is None or not is_honest else out_of_bag.votes.astype(np.float32),
         settings=settings,
+        errors=measure_errors(counted, out_of_bag) if classes is None and is_honest else None,
         drawn=drawn,
         declared=declared,
     )
-    return replace(fitted, errors=measure_errors(fitted)) if classes is None and is_honest else fitted
+
+
+def _cell_size(estimator: Any, out_of_bag: OutOfBag, counts: Counts, settings: Settings, *, is_default: bool) -> int:
+    """Choose how many rows a cell holds at least: as many as a leaf, in proportion to the rows that are counted."""
+    n_rows, is_honest = len(out_of_bag.votes), counts == "out-of-bag"
+    leaf, most = estimator.min_samples_leaf, most_counted(estimator)
+    n_of_tree = float(n_rows if counts == "all" else len(next(bootstrap_rows(estimator))))
+    if is_honest:
+        n_of_tree = float(out_of_bag.n_trees.sum() / len(estimator.estimators_))
+    if is_default and estimator.max_samples is not None:  # as large as the cells of a forest that draws all rows
+        leaf, n_of_tree = round(leaf / estimator.max_samples), n_rows / (math.e if is_honest else 1)
+    n_counted = n_rows if n_of_tree <= most else n_rows * most / n_of_tree
+    return least_cell(settings.min_node_size, leaf, n_rows, n_counted, least_counted(n_rows) if is_honest else 1)
 
 
 def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from scipy.special import expit
 from suffice import _core
 from suffice._forest.intervals import N_STEPS, ROUNDING, SPREAD_LEVELS, OutOfBagErrors, prediction_and_spread
 from suffice._forest.outcomes import Floats, Outcomes, Target
-from suffice._forest.trees import Counts, FittedForest, list_trees, most_counted
+from suffice._forest.trees import Counts, FittedForest, OutOfBag, list_trees, most_counted, spaced_rows
 from suffice._text import format_label
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class RankWeights:
     rows: NDArray[np.intp]
     rank: NDArray[np.uint32]
     weight: NDArray[np.float32]
-    begin: NDArray[np.intp]
+    begin: NDArray[np.int64]
 
     def shares(self, is_wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Compute the share of wanted outcomes that is expected of each row."""
@@ -61,83 +61,41 @@ class RankWeights:
         return shares
 
 
-def expected_ranks(fitted: Fitted, n_most: int) -> RankWeights:
-    """Find what the trees expect of training rows that they did not draw, by the other rows in their leaves."""
-    forest = fitted.forest
-    sampled_rows = np.linspace(0, len(forest.X) - 1, min(n_most, len(forest.X))).astype(np.intp)
-    is_out = rows_not_drawn(forest, fitted.counts)[:, sampled_rows]
-    leaves = _core.leaves(forest=forest.core, X=forest.X, n_threads=fitted.settings.n_threads)
-    parts: list[tuple[NDArray[np.intp], NDArray[np.uint32], NDArray[np.float32]]] = []
-    n_trees = np.zeros(len(sampled_rows))
-    for t, tree in enumerate(list_trees(forest.trees)):
-        counted = tree.rows[np.argsort(leaves[tree.rows, t], kind="stable")]
-        of_leaf = leaves[counted, t]
-        places = np.flatnonzero(is_out[t])
-        own = leaves[sampled_rows[places], t]
-        first, last = np.searchsorted(of_leaf, own), np.searchsorted(of_leaf, own, side="right")
-        is_counted = np.isin(sampled_rows[places], counted)
-        n_others = last - first - is_counted
-        places, first, last, n_others = (values[n_others > 0] for values in (places, first, last, n_others))
-        place = np.repeat(places, last - first)
-        starts = np.repeat(first - np.concatenate([[0], np.cumsum(last - first)[:-1]]), last - first)
-        rows = counted[np.arange(len(place)) + starts]
-        is_other = rows != sampled_rows[place]
-        weight = np.repeat(1 / np.maximum(n_others, 1), last - first)
-        parts.append((place[is_other], forest.y_rank[rows[is_other]], weight[is_other].astype(np.float32)))
-        n_trees[places] += 1
-    place, rank, weight = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    order = np.argsort(place, kind="stable")
-    place, rank, weight = place[order], rank[order], weight[order]
-    known = np.flatnonzero(n_trees)
-    begin = np.searchsorted(place, np.append(known, len(sampled_rows)))
-    return RankWeights(sampled_rows[known], rank, (weight / n_trees[place]).astype(np.float32), begin)
+def expected_ranks(forest: FittedForest, rows: NDArray[np.int64], is_out: NDArray[np.bool_]) -> RankWeights:
+    """Find what the trees that did not draw some rows expect of them, by the other counted rows in their leaves."""
+    is_asked = np.ascontiguousarray(is_out).view(np.uint8)
+    rank, weight, begin = _core.expected_ranks(forest=forest.core, rows=rows, is_asked=is_asked)
+    is_known = np.diff(begin) > 0
+    return RankWeights(rows[is_known], rank, weight, begin[np.append(is_known, True)])
 
 
-def measure_errors(state: Fitted) -> OutOfBagErrors | None:
+def measure_errors(forest: FittedForest, out_of_bag: OutOfBag) -> OutOfBagErrors | None:
     """Measure the errors of a forest of numbers on rows out of bag; None if there are no such rows."""
-    expected, forest = expected_ranks(state, N_MEASURED), state.forest
+    expected = expected_ranks(forest, out_of_bag.measured, out_of_bag.is_out)
     if not len(expected.rows):
         return None
-    predictions = _predict_numbers(state, expected.rows)
-    low, high = (forest.y_values[ranks] for ranks in _quantile_ranks(expected))
+    row = np.repeat(np.arange(len(expected.rows)), np.diff(expected.begin))
+    low, high = (forest.y_values[ranks] for ranks in _quantile_ranks(expected, row))
     least_spread = float(np.median(high - low)) or float(np.ptp(forest.y_values))
     spread = high - low + least_spread
+    predictions = out_of_bag.votes[expected.rows, 0]
     own = np.sort((forest.y_values[forest.y_rank[expected.rows]] - predictions) / spread)
-    row = np.repeat(np.arange(len(expected.rows)), np.diff(expected.begin))
     distances = np.abs(forest.y_values[expected.rank] - predictions[row]) / spread[row]
-    order = np.argsort(distances, kind="stable")
+    order = np.argsort(distances)
     up_to = np.cumsum(expected.weight[order], dtype=np.float64)
     places = np.searchsorted(up_to / up_to[-1], np.arange(N_STEPS + 1) / N_STEPS - ROUNDING)
-    return OutOfBagErrors(own, distances[order][np.minimum(places, len(order) - 1)], least_spread)
+    return OutOfBagErrors(own, distances[order[np.minimum(places, len(order) - 1)]], least_spread)
 
 
-def _predict_numbers(state: Fitted, rows: NDArray[np.intp]) -> Floats:
-    """Predict training rows by the trees that did not draw them."""
-    forest = state.forest
-    is_out = rows_not_drawn(forest, state.counts)[:, rows]
-    leaves = _core.leaves(forest=forest.core, X=forest.X[rows], n_threads=state.settings.n_threads)
-    total = np.zeros(len(rows))
-    for t, value in enumerate(forest.values):
-        total += np.where(is_out[t], value[leaves[:, t], 0], 0.0)
-    predictions: Floats = total / is_out.sum(axis=0)
-    return predictions
-
-
-def _quantile_ranks(expected: RankWeights) -> list[NDArray[np.uint32]]:
+def _quantile_ranks(expected: RankWeights, row: NDArray[np.intp]) -> list[NDArray[np.uint32]]:
     """Find the ranks at which the outcomes expected of each row reach the levels of the spread."""
-    n_rows = len(expected.rows)
-    row = np.repeat(np.arange(n_rows), np.diff(expected.begin))
-    order = np.lexsort((expected.rank, row))
+    order = np.argsort((row << 32) + expected.rank)
     total = np.concatenate([[0.0], np.cumsum(expected.weight[order], dtype=np.float64)])
-    before, sums = total[expected.begin[:-1]], np.diff(total[expected.begin])
-    share = (total[1:] - before[row]) / sums[row]
-    places = np.arange(len(order))
-    firsts = [np.where(share >= level - 1e-6, places, len(order)) for level in SPREAD_LEVELS]  # weights are float32
-    return [expected.rank[order[np.minimum.reduceat(first, expected.begin[:-1])]] for first in firsts]
+    before, after = total[expected.begin[:-1]], total[expected.begin[1:]]
+    wanted = [before + (level - 1e-6) * (after - before) for level in SPREAD_LEVELS]  # weights are float32
+    return [expected.rank[order[np.searchsorted(total[1:], sums)]] for sums in wanted]
 
 
-# Training rows on which errors of numbers are measured, at most.
-N_MEASURED = 4_000
 # A mean vote of 0 or 1 has no logit: votes end so far from both.
 NEAREST = 1e-3
 # Before rows are seen, votes are taken for probabilities: slope and intercept are 1 and 0 with this standard deviation.
@@ -289,7 +247,9 @@ def _probabilities_within(state: Fitted, X: NDArray[np.float32], outcomes: Outco
 
 def _learn_of_numbers(state: Fitted, target: Target) -> Calibration:
     if state.forest not in _EXPECTED:
-        _EXPECTED[state.forest] = expected_ranks(state, N_CALIBRATED)
+        rows = spaced_rows(len(state.forest.X), N_CALIBRATED)
+        is_out = rows_not_drawn(state.forest, state.counts)[:, rows].T
+        _EXPECTED[state.forest] = expected_ranks(state.forest, rows, is_out)
     expected = _EXPECTED[state.forest]
     is_wanted = target.holds(state.forest.y_values)
     return Calibration.learn(expected.shares(is_wanted), is_wanted[state.forest.y_rank[expected.rows]])

@@ -53,12 +53,11 @@ class ProjectedForest:
     projections: LastUsed = field(default_factory=lambda: LastUsed(1), repr=False)
     cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
     columns: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda values: values.nbytes), repr=False)
-    on_demand: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Project onto the candidates, unless that can wait."""
-        if not self.on_demand or self.forest.X.shape[1] > MAX_COLUMNS:  # the core may refuse so many columns
+        """Refuse what the core cannot project. Otherwise the first question projects: that takes the most memory."""
+        if self.forest.X.shape[1] > MAX_COLUMNS:
             _ = self.on_candidates
 
     @cached_property

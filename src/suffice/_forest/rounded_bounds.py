@@ -169,11 +169,13 @@ def round_end(below: float, above: float, threshold: float, within: Side | None 
     if not lowest <= threshold <= highest:  # nearest would be 8e-46 if the threshold is 0, and 0 is a training value
         tenth = (highest - lowest) / 10
         near = lowest + tenth if threshold < lowest else highest - tenth
-    n_digits = 0
+    exact, n_digits = Decimal(near), 0
     while True:  # 17 digits tell any float64 from the next
         n_digits += 1
-        ends = [float(Context(prec=n_digits, rounding=how).plus(Decimal(near))) for how in (ROUND_FLOOR, ROUND_CEILING)]
+        ends = [float(end) for end in _rounded(exact, n_digits)]
         fitting = [end for end in ends if lowest <= end <= highest and math.isfinite(end)]
+        if len(fitting) == 1:
+            return fitting[0] + 0.0
         if fitting:
             return min(fitting, key=lambda end: abs(Fraction(end) - Fraction(near))) + 0.0
 
@@ -201,7 +203,7 @@ def round_whole_end(
     n_digits = 0
     while True:
         n_digits += 1
-        ends = [int(Context(prec=n_digits, rounding=how).plus(Decimal(near))) for how in (ROUND_FLOOR, ROUND_CEILING)]
+        ends = [int(end) for end in _rounded(Decimal(near), n_digits)]
         fitting = [end for end in ends if lowest <= end <= highest]
         if fitting:
             end = min(fitting, key=lambda end: abs(end - near))
@@ -210,6 +212,15 @@ def round_whole_end(
         return float(end), True
     n_digits_before = len(str(abs(end - 1)).rstrip("0"))
     return (float(end), False) if n_digits_before > n_digits else (float(end - 1), True)
+
+
+# Contexts take longer to make than numbers to round.
+_ROUNDINGS = [[Context(prec=n, rounding=how) for how in (ROUND_FLOOR, ROUND_CEILING)] for n in range(1, 18)]
+
+
+def _rounded(number: Decimal, n_digits: int) -> list[Decimal]:
+    """Round a number down and up to some significant digits."""
+    return [context.plus(number) for context in _ROUNDINGS[n_digits - 1]]
 
 
 def _last_rounded_to(value: float) -> float:

@@ -43,7 +43,6 @@ class Settings:
     min_node_size: int | None
     counts: Literal["auto", "out-of-bag", "bootstrap", "all"]
     voters: Literal["informed", "all"]
-    reference_rows: int | None
     groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
     dates: Literal["parts"] | None
     unseen: Literal["error", "missing"]
@@ -72,8 +71,6 @@ class Settings:
         if self.max_sets is not None:
             check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
         check_number("min_support", self.min_support, "a whole number >= 0", lambda v: v >= 0, Integral)
-        if self.reference_rows is not None:
-            check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
         check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap", "all"))
@@ -169,9 +166,9 @@ def level_by_odds(pi: float, shares: Floats, least: float = LEAST_LEVEL) -> Floa
     return clipped
 
 
-def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: float, least_counted: int = 1) -> int:
+def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_counted: float, least_counted: int = 1) -> int:
     """Compute how many rows a cell holds at least, in proportion to the rows that are counted."""
     if min_node_size is not None:
         return int(min_node_size)
     least = int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
-    return max(least_counted, least if n_kept == n_rows else math.ceil(least * n_kept / n_rows))
+    return max(least_counted, least if n_counted == n_rows else math.ceil(least * n_counted / n_rows))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,21 +83,30 @@ def list_trees(forest: Any) -> Iterator[TreeArrays]:
     if isinstance(forest, PlainForest):
         yield from forest.trees
         return
-    samples = forest.estimators_samples_
-    for i, tree in enumerate(forest.estimators_):
-        nodes = tree.tree_
-        rows, samples[i] = samples[i], None  # one tree's at a time: they take 8 bytes a row
-        yield TreeArrays(
-            left=nodes.children_left,
-            right=nodes.children_right,
-            column=nodes.feature,
-            threshold=nodes.threshold,
-            missing_left=nodes.missing_go_to_left,
-            n_rows=nodes.weighted_n_node_samples,
-            value=nodes.value[:, 0, :],
-            # Sorted, because a saved forest has no other order, and sums must have the same bits after loading.
-            rows=np.sort(rows).astype(np.int32),
-        )
+    for tree, rows in zip(forest.estimators_, bootstrap_rows(forest), strict=True):
+        # Sorted, because a saved forest has no other order, and sums must have the same bits after loading.
+        yield _arrays_of(tree.tree_, np.sort(rows))
+
+
+def bootstrap_rows(forest: Any) -> Iterator[NDArray[np.int32]]:
+    """Yield the rows that each tree of a fitted forest drew, one tree's at a time: those of all take much memory."""
+    one = copy.copy(forest)
+    for tree in forest.estimators_:
+        one.estimators_ = [tree]
+        yield one.estimators_samples_[0].astype(np.int32, copy=False)
+
+
+def _arrays_of(nodes: Any, rows: NDArray[np.int32]) -> TreeArrays:
+    return TreeArrays(
+        left=nodes.children_left,
+        right=nodes.children_right,
+        column=nodes.feature,
+        threshold=nodes.threshold,
+        missing_left=nodes.missing_go_to_left,
+        n_rows=nodes.weighted_n_node_samples,
+        value=nodes.value[:, 0, :],
+        rows=rows,
+    )
 
 
 # The rows that a tree counts at most, another sample of its rows in each tree. On flights, 8,192 to 16,384 rows changed
@@ -116,56 +125,15 @@ def most_counted(forest: Any) -> int:
     return min(MOST_COUNTED, max(LEAST_COUNTED, MOST_BITS // max(1, n_splits)))
 
 
-def count_rows(
-    forest: Any,
-    X: NDArray[np.float32],
-    counts: Counts,
-    kept: NDArray[np.intp],
-    random_state: Any = 0,
-    *,
-    is_own: bool = True,
-) -> PlainForest:
-    """Choose the training rows that each tree counts. Its splits and its predictions stay as they are."""
-    place = np.full(len(X), -1, dtype=np.int32)
-    place[kept] = np.arange(len(kept))
-    most, rng = most_counted(forest), check_random_state(random_state)
-    trees = []
-    for tree, estimator in zip(list_trees(forest), forest.estimators_, strict=True):
-        if tree.rows.max() >= len(X):
-            raise ValueError(OTHER_TABLE)
-        leaves = estimator.tree_.apply(X)
-        # The counted rows alone could not show that the forest was fitted on another table.
-        if is_own and not _are_same_leaves(leaves[tree.rows], tree):
-            raise ValueError(OTHER_TABLE)
-        rows = place[_counted_rows(tree.rows, len(X), counts)]
-        rows = rows[rows >= 0]
-        if not len(rows):
-            raise ValueError(f"A tree counts none of the {len(kept)} `reference_rows`: keep more of them.")
-        if len(rows) > most:
-            rows = np.sort(rng.choice(rows, most, replace=False))
-        trees.append(replace(tree, rows=rows, n_rows=_count_leaves(leaves[kept][rows], tree)))
-    params = forest_params(forest)
-    return PlainForest(params.pop("kind"), params, takes_missing(forest), tuple(trees))
+def _counted_rows(drawn: NDArray[np.int32], is_out: NDArray[np.bool_], counts: Counts) -> NDArray[np.int32]:
+    if counts == "all":
+        return np.arange(len(is_out), dtype=np.int32)
+    is_honest = counts == "out-of-bag" and is_out.any()
+    return np.flatnonzero(is_out).astype(np.int32) if is_honest else np.sort(drawn)
 
 
-def _counted_rows(drawn: NDArray[np.int32], n_rows: int, counts: Counts) -> NDArray[np.int32]:
-    if counts == "bootstrap":
-        return drawn
-    is_counted = np.ones(n_rows, dtype=bool)
-    if counts == "out-of-bag":
-        is_counted[drawn] = False
-    return np.flatnonzero(is_counted).astype(np.int32) if is_counted.any() else drawn
-
-
-def _are_same_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> bool:
-    is_leaf = tree.left < 0
-    return np.allclose(_count_leaves(leaves, tree)[is_leaf], tree.n_rows[is_leaf], rtol=0, atol=1e-6)
-
-
-def _count_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> NDArray[np.float64]:
-    return np.bincount(leaves, minlength=len(tree.left)).astype(np.float64)
-
-
+# Training rows on which errors of numbers are measured, at most.
+N_MEASURED = 4_000
 # Rows whose leaves are looked up together: 4 bytes a row and tree.
 N_AT_ONCE = 20_000
 # Trees that are handed to the core together: each part of the table is read once for all of them. More would keep the
@@ -179,6 +147,15 @@ _FAULTY_SPLIT = (
 )
 
 
+class OutOfBag(NamedTuple):
+    """What the trees that did not draw the training rows predict for them."""
+
+    votes: NDArray[np.float64]  # NaN in rows that all trees drew
+    n_trees: NDArray[np.uint32]
+    measured: NDArray[np.int64]  # the rows on which errors of numbers are measured
+    is_out: NDArray[np.bool_]  # by such a row and tree
+
+
 @dataclass(frozen=True, eq=False)
 class FittedForest:
     """A fitted forest with its training table."""
@@ -188,38 +165,18 @@ class FittedForest:
     y_rank: NDArray[np.uint32]
     y_values: NDArray[np.float64]
     n_levels: tuple[int, ...] = ()  # by column: its categories, which are separated; 0 for numbers; () for none
-    core: _core.Forest = field(init=False, repr=False)
+    core: _core.Forest = field(default=None, repr=False)  # type: ignore[assignment]  # made from the others
     values: tuple[NDArray[np.float64], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Hand the trees to the compiled core, and keep what their nodes predict."""
-        core = _core.Forest(X=self.X, y_rank=self.y_rank, y_values=self.y_values, n_levels=list(self.n_levels))
-        values = []
-        trees = list_trees(self.trees)
-        while some := list(itertools.islice(trees, N_TOGETHER)):
-            try:
-                core.add_trees(trees=[self._core_tree(tree) for tree in some])
-            except _core.OtherTableError:
-                raise ValueError(OTHER_TABLE) from None
-            values += [tree.value for tree in some]
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "values", tuple(values))
-
-    def _core_tree(self, tree: TreeArrays) -> _core.Tree:
-        if tree.rows.max() >= len(self.X):
-            raise ValueError(OTHER_TABLE)
-        if np.isnan(tree.threshold).any():
-            raise ValueError(_FAULTY_SPLIT)
-        return _core.Tree(
-            left=tree.left,
-            right=tree.right,
-            column=tree.column,
-            threshold=tree.threshold,
-            missing_go_to_left=tree.missing_left,
-            n_rows=tree.n_rows,
-            value=tree.value,
-            rows=tree.rows,
-        )
+        trees = list(list_trees(self.trees))
+        object.__setattr__(self, "values", tuple(tree.value for tree in trees))
+        if self.core is None:
+            core = _core.Forest(X=self.X, y_rank=self.y_rank, y_values=self.y_values, n_levels=list(self.n_levels))
+            for begin in range(0, len(trees), N_TOGETHER):
+                _add_trees(core, trees[begin : begin + N_TOGETHER])
+            object.__setattr__(self, "core", core)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave the compiled core out of pickles: it is built again from the trees and the table."""
@@ -230,26 +187,45 @@ class FittedForest:
         cls,
         estimator: Any,
         X: NDArray[np.float32],
-        y: NDArray[Any],
-        kept: NDArray[np.intp],
+        y_rank: NDArray[Any],
+        y_values: NDArray[np.float64],
         counts: Counts,
         random_state: Any = 0,
         *,
         is_own: bool = True,
         n_levels: tuple[int, ...] = (),
-    ) -> FittedForest:
-        """Take over a forest that was just fitted, and choose the rows that are counted."""
-        is_thinned = len(kept) < len(X)
-        is_recounted = is_thinned or counts != "bootstrap" or not is_own or len(X) > most_counted(estimator)
-        trees = count_rows(estimator, X, counts, kept, random_state, is_own=is_own) if is_recounted else estimator
-        if is_thinned:
-            X, y = X[kept], y[kept]
-        values, ranks = np.unique(y, return_inverse=True)
-        if len(values) < 2:
-            raise ValueError(f"All {len(X)} `reference_rows` have the same outcome: keep more of them.")
-        if hasattr(estimator, "classes_"):
-            values, ranks = np.arange(len(estimator.classes_)), y
-        return cls(trees, X, ranks.astype(np.uint32), values.astype(np.float64), n_levels)
+        n_threads: int = 1,
+    ) -> tuple[FittedForest, OutOfBag]:
+        """Take over a forest that was just fitted, choose the rows that are counted, and predict those out of bag.
+
+        All rows go down each tree once. `is_own` is False if rows that are not in the table grew the trees as well.
+        """
+        y_rank = y_rank.astype(np.uint32)
+        core = _core.Forest(X=X, y_rank=y_rank, y_values=y_values, n_levels=list(n_levels))
+        most, rng, samples = most_counted(estimator), check_random_state(random_state), bootstrap_rows(estimator)
+        trees: list[TreeArrays] = []
+        measured = spaced_rows(len(X), N_MEASURED)
+        is_out_of = np.empty((len(measured), len(estimator.estimators_)), dtype=bool)
+        for begin in range(0, len(estimator.estimators_), N_TOGETHER):
+            drawn = []
+            for tree in estimator.estimators_[begin : begin + N_TOGETHER]:
+                drawn.append(next(samples))
+                if drawn[-1].max() >= len(X):
+                    raise ValueError(OTHER_TABLE)
+                is_out = np.ones(len(X), dtype=bool)
+                is_out[drawn[-1]] = False
+                is_out_of[:, len(trees)] = is_out[measured]
+                rows = _counted_rows(drawn[-1], is_out, counts)
+                if len(rows) > most:
+                    rows = np.sort(rng.choice(rows, most, replace=False))
+                trees.append(_arrays_of(tree.tree_, rows))
+            n_rows = _add_trees(core, trees[begin:], drawn=drawn, has_other_rows=not is_own, n_threads=n_threads)
+            trees[begin:] = [replace(tree, n_rows=n) for tree, n in zip(trees[begin:], n_rows, strict=True)]
+        params = forest_params(estimator)
+        plain = PlainForest(params.pop("kind"), params, takes_missing(estimator), tuple(trees))
+        total, n_trees = _core.take_votes(forest=core)
+        votes = np.divide(total, n_trees[:, None], out=np.full_like(total, np.nan), where=n_trees[:, None] > 0)
+        return cls(plain, X, y_rank, y_values, n_levels, core), OutOfBag(votes, n_trees, measured, is_out_of)
 
     def count_splits(self) -> NDArray[np.int64]:
         """Count the splits on each column."""
@@ -274,20 +250,36 @@ class FittedForest:
         return total / np.maximum(n_trees, 1)[:, None], n_trees > 0
 
 
-def choose_rows(n_rows: int, n_kept: int | None, random_state: Any) -> NDArray[np.intp]:
-    """Choose the training rows that may be counted."""
-    if n_kept is None or n_kept >= n_rows:
+def _core_tree(tree: TreeArrays) -> _core.Tree:
+    if np.isnan(tree.threshold).any():
+        raise ValueError(_FAULTY_SPLIT)
+    return _core.Tree(
+        left=tree.left,
+        right=tree.right,
+        column=tree.column,
+        threshold=tree.threshold,
+        missing_go_to_left=tree.missing_left,
+        n_rows=tree.n_rows,
+        value=tree.value,
+        rows=tree.rows,
+    )
+
+
+def _add_trees(core: _core.Forest, trees: list[TreeArrays], **options: Any) -> list[NDArray[np.float64]]:
+    """Hand trees to the core, which counts the rows in their leaves."""
+    try:
+        return core.add_trees(trees=[_core_tree(tree) for tree in trees], **options)
+    except _core.OtherTableError:
+        raise ValueError(OTHER_TABLE) from None
+
+
+def spaced_rows(n_rows: int, n_most: int) -> NDArray[np.int64]:
+    """Choose evenly spaced rows, at most so many."""
+    return np.linspace(0, n_rows - 1, min(n_most, n_rows)).astype(np.int64)
+
+
+def choose_rows(n_rows: int, n_kept: int, random_state: Any) -> NDArray[np.intp]:
+    """Choose so many rows at random, or all."""
+    if n_kept >= n_rows:
         return np.arange(n_rows)
     return np.sort(check_random_state(random_state).choice(n_rows, n_kept, replace=False))
-
-
-def rows_out_of_bag(estimator: Any, n_rows: int, kept: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Find the rows that each tree did not draw."""
-    is_out = np.empty((len(estimator.estimators_), len(kept)), dtype=bool)
-    samples = estimator.estimators_samples_
-    for t in range(len(samples)):
-        drawn, samples[t] = samples[t], None
-        of_tree = np.ones(n_rows, dtype=bool)
-        of_tree[drawn] = False
-        is_out[t] = of_tree[kept]
-    return is_out

@@ -81,6 +81,7 @@ def load_explainer(path: str | os.PathLike[str], max_bytes: int | None = None) -
 
 def _read_aligned(path: str | os.PathLike[str]) -> memoryview:
     """Read a file such that its arrays begin at an aligned address: the table need not be copied then."""
+    # Not mapped, which would save 10 ms for 100 MB: a file could then change, or end the process, after its checks.
     with open(path, "rb") as file:
         prefix = file.read(PREFIX.size)
         if not file.seekable():
@@ -238,6 +239,7 @@ def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     # As in version 0.1, and in the versions before 0.3.
     before = {"counts": "bootstrap", "min_support": 0, "candidates": "row", "voters": "all", "levels": "same"}
     params = {**before, **params}
+    params.pop("reference_rows", None)  # of earlier versions: the file has only the rows that were kept
     candidates = params["candidates"]
     are_names = isinstance(candidates, list) and all(isinstance(name, str | int) for name in candidates)
     require(isinstance(candidates, str) or are_names, f"invalid candidates: {candidates!r}")
@@ -270,14 +272,12 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     require(isinstance(header["target"], str) and isinstance(header["task_reason"], str), "invalid target name")
     explainer.fitted_ = Fitted(
         estimator=trees,
-        # The projection takes most of the time, and not every question needs it.
         projected=ProjectedForest(
             FittedForest(trees, X, y_rank, y_values, n_levels),
             variables,
             candidates,
             min_node_size,
             settings.voters == "all",
-            on_demand=True,
         ),
         encoding=encoding,
         ends=Ends(encoding, X),

@@ -143,14 +143,15 @@ def find_changes(
     goals = list(zip(targets, search.levels.tolist(), strict=True))
     vote_of = {(target, level): curve_of[target].vote_for(level, least) for target, level in dict.fromkeys(goals)}
     needed = np.array([vote_of[goal] for goal in goals])
+    allowed = [limits.labels.get(column, ()) for column in range(len(state.encoding.columns))]
     n_done = 0
     for level in np.unique(needed):
         rows = np.flatnonzero(needed == level)
-        arrays = _core.find_changes(
+        answers = _core.find_changes(
             forest=state.forest.core,
             options=_core.ChangeOptions(
                 variable_of=state.variables.number_columns(sets).tolist(),
-                allowed=list(limits.labels.items()),
+                allowed=allowed,
                 pi=float(level),
                 min_plausibility=options.min_plausibility,
                 everywhere=everywhere,
@@ -172,7 +173,7 @@ def find_changes(
             progress=None if progress is None else partial(_report, progress, n_done),
         )
         n_done += len(rows)
-        for row, found in zip(rows.tolist(), _read(arrays, len(rows), limits.changeable), strict=True):
+        for row, found in zip(rows.tolist(), _read(answers, limits.changeable), strict=True):
             miss = found.miss
             if miss is not None:
                 probability = float(curve_of[targets[row]].probability(np.array(miss.probability)))
@@ -189,31 +190,11 @@ def _boxes(boxes: Boxes, rows: NDArray[np.intp]) -> _core.ValueBoxes:
     return _core.ValueBoxes(**{name: np.ascontiguousarray(values[rows]) for name, values in boxes.items()})
 
 
-def _read(arrays: _core.ChangeArrays, n_rows: int, changeable: VariableSet) -> list[FoundChanges]:
-    changes: list[list[FoundChange]] = [[] for _ in range(n_rows)]
-    misses: list[FoundChange | None] = [None] * n_rows
-    is_too_rare = [False] * n_rows
-    for i, row in enumerate(arrays.row.tolist()):
-        change = _one(arrays, i, changeable)
-        if arrays.is_miss[i]:
-            misses[row], is_too_rare[row] = change, bool(arrays.is_too_rare[i])
-        else:
-            changes[row].append(change)
+def _read(answers: Sequence[tuple[Any, Any, bool, bool]], changeable: VariableSet) -> list[FoundChanges]:
+    def found(mask: int, **fields: Any) -> FoundChange:
+        return FoundChange(variables=tuple(v for bit, v in enumerate(changeable) if mask >> bit & 1), **fields)
+
     return [
-        FoundChanges(tuple(changes[row]), misses[row], is_too_rare[row], bool(arrays.is_complete[row]))
-        for row in range(n_rows)
+        FoundChanges(tuple(found(**change) for change in changes), miss and found(**miss), is_too_rare, is_complete)
+        for changes, miss, is_too_rare, is_complete in answers
     ]
-
-
-def _one(arrays: _core.ChangeArrays, i: int, changeable: VariableSet) -> FoundChange:
-    mask = int(arrays.set[i])
-    begin, end = arrays.begin[i : i + 2].tolist()
-    fields: dict[str, Any] = {name: getattr(arrays, name)[i] for name in ("low", "high", "has_values", "missing")}
-    for name in ("cdp", "plausibility", "bound", "mean", "probability"):
-        fields[name] = float(getattr(arrays, name)[i])
-    return FoundChange(
-        variables=tuple(v for bit, v in enumerate(changeable) if mask >> bit & 1),
-        rows=arrays.rows[begin:end],
-        weights=arrays.weights[begin:end],
-        **fields,
-    )

@@ -14,7 +14,7 @@ from suffice._forest.candidates import AUTO
 from suffice._forest.drawn_rows import grow_on_drawn
 from suffice._forest.fitting import CLASSIFIERS, REGRESSORS
 from suffice._forest.projection import ProjectedForest
-from suffice._forest.trees import FittedForest, PlainForest, count_rows, most_counted
+from suffice._forest.trees import FittedForest, OutOfBag, PlainForest
 from suffice.explaining.search import find_sufficient_sets
 
 if TYPE_CHECKING:
@@ -27,12 +27,6 @@ _KINDS = {kind.__name__: kind for kind in (*CLASSIFIERS, *REGRESSORS)}
 
 def check_refits(fitted: Fitted) -> None:
     """Refuse an explainer whose forest cannot be grown again."""
-    n_kept = fitted.settings.reference_rows
-    if n_kept is not None and len(fitted.forest.X) == n_kept:
-        raise ValueError(
-            "The forest would have to be grown again, which needs all of its training rows, but this explainer keeps "
-            f"only {n_kept} of them. Fit it without `reference_rows`."
-        )
     if isinstance(fitted.estimator, PlainForest) and fitted.estimator.kind not in _KINDS:
         raise ValueError(
             f"`stability` cannot grow a forest of the kind {fitted.estimator.kind!r} after loading. Call it before "
@@ -40,10 +34,15 @@ def check_refits(fitted: Fitted) -> None:
         )
 
 
-def regrow(
-    fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None, y_rank: NDArray[np.uint32] | None = None
-) -> Fitted:
+def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> Fitted:
     """Grow the forest again with its own parameters, candidates, counts and drawn rows, or on some rows alone."""
+    return regrow_out_of_bag(fitted, seed, rows)[0]
+
+
+def regrow_out_of_bag(
+    fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None, y_rank: NDArray[np.uint32] | None = None
+) -> tuple[Fitted, OutOfBag]:
+    """Do the same, for other outcomes if they are given, and return what its trees predict for rows out of bag, too."""
     forest = fitted.forest
     chosen: Any = slice(None) if rows is None else rows
     X, y_rank = forest.X[chosen], (forest.y_rank if y_rank is None else y_rank)[chosen]
@@ -59,14 +58,21 @@ def regrow(
     if drawn is not None:
         drawn = drawn if rows is None else drawn.among(rows, len(forest.X))
         grow_on_drawn(estimator, X, y, drawn, fitted.settings.n_threads)
-    trees = estimator
-    if drawn is not None or fitted.counts != "bootstrap" or len(X) > most_counted(estimator):
-        trees = count_rows(estimator, X, fitted.counts, np.arange(len(X)), seed, is_own=drawn is None)
-    counted = FittedForest(trees, X, y_rank, forest.y_values, forest.n_levels)
+    counted, out_of_bag = FittedForest.from_training(
+        estimator,
+        X,
+        y_rank,
+        forest.y_values,
+        fitted.counts,
+        seed,
+        is_own=drawn is None,
+        n_levels=forest.n_levels,
+        n_threads=fitted.settings.n_threads,
+    )
     projected = ProjectedForest(
         counted, fitted.variables, fitted.candidates, fitted.min_node_size, fitted.projected.all_vote
     )
-    return replace(fitted, estimator=estimator, projected=projected, drawn=drawn)
+    return replace(fitted, estimator=estimator, projected=projected, drawn=drawn), out_of_bag
 
 
 def _unfitted(forest: Any) -> Any:

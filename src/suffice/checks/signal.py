@@ -11,9 +11,8 @@ import numpy as np
 from suffice._forest.candidates import choose_candidates
 from suffice._forest.fitting import measure_fidelity
 from suffice._forest.out_of_bag import measure_errors
-from suffice._forest.trees import rows_out_of_bag
 from suffice._text import counted, format_percent
-from suffice.checks.refits import best_sets, check_refits, regrow
+from suffice.checks.refits import best_sets, check_refits, regrow_out_of_bag
 from suffice.errors import FidelityWarning, check_number, warn
 
 if TYPE_CHECKING:
@@ -105,16 +104,15 @@ def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
     y_rank = forest.y_rank[rng.permutation(len(forest.X))]
     if fitted.drawn is not None:
         fitted = replace(fitted, drawn=fitted.drawn.shuffled(rng))
-    state = regrow(fitted, int(rng.integers(2**31 - 1)), y_rank=y_rank)
-    settings, n_threads = state.settings, state.settings.n_threads
+    state, out_of_bag = regrow_out_of_bag(fitted, int(rng.integers(2**31 - 1)), y_rank=y_rank)
+    settings = state.settings
     if isinstance(settings.candidates, str):
         candidates = choose_candidates(state.forest, state.estimator, state.variables, settings)
         state = replace(state, projected=replace(state.projected, candidates=candidates))
     if state.counts != "out-of-bag":
         return state
-    is_out = rows_out_of_bag(state.estimator, len(forest.X), np.arange(len(forest.X)))
-    has_signal = measure_fidelity(state.forest, is_out, state.task, n_threads).has_signal
-    errors = None if state.errors is None else measure_errors(state)
+    has_signal = measure_fidelity(state.forest, out_of_bag.votes, state.task).has_signal
+    errors = None if state.errors is None else measure_errors(state.forest, out_of_bag)
     return replace(state, has_signal=has_signal, errors=errors)
 
 

@@ -12,8 +12,10 @@ from dash import dcc
 from dash.exceptions import PreventUpdate
 from loans import ask_instead, make_loans
 from processes import wait_for
+from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
+from suffice._io.saved import from_bytes, to_bytes
 from suffice.app.pages import row_panels
 from suffice.app.pages.row_inputs import next_view
 from suffice.app.pages.row_panels import (
@@ -295,12 +297,17 @@ def test_a_cancelled_job_says_so(mixed):
 
 
 def test_an_explainer_that_cannot_be_refitted_says_why(mixed):
-    explainer = SufficientExplainer(reference_rows=200, random_state=0)
+    class OwnForest(RandomForestClassifier):
+        pass
+
+    explainer = SufficientExplainer(OwnForest(5), random_state=0)
     explainer.fit(mixed.frame.select(mixed.names), mixed.observed)
-    sessions, jobs = Sessions(Workspace.of(explainer)), Jobs()
+    sessions, jobs = Sessions(Workspace.of(from_bytes(to_bytes(explainer)))), Jobs()
     name = stability_after(sessions, jobs, View(), None, START)["job"]
     wait_for_end(jobs.get(name))
-    assert "without `reference_rows`" in all_text(stability_after(sessions, jobs, View(), name, TICK)["progress"])
+    assert "cannot grow a forest of the kind 'OwnForest'" in all_text(
+        stability_after(sessions, jobs, View(), name, TICK)["progress"]
+    )
 
 
 @pytest.mark.parametrize("view", [View(data="gone"), View(tab="rows")])

@@ -85,9 +85,6 @@ def fit(
         int | None, typer.Option(min=1, metavar="N", help="Examine at most N sets for a row; 2^12 by default.")
     ] = None,
     sample: Annotated[int | None, typer.Option(min=2, metavar="N", help="Fit on N rows drawn at random.")] = None,
-    reference: Annotated[
-        int | None, typer.Option(min=2, metavar="N", help="Fit on all rows, but estimate on N of them, to save memory.")
-    ] = None,
     counts: Annotated[
         Literal["out-of-bag", "bootstrap", "all"] | None,
         typer.Option(
@@ -147,7 +144,6 @@ def fit(
         max_size=max_size,
         max_sets=max_sets or DEFAULT_MAX_SETS,
         counts=counts,
-        reference_rows=reference,
         groups=_parse_groups(group or []),
         dates=dates,
         extra_columns=dropped or "error",
@@ -161,7 +157,7 @@ def fit(
             explainer.fitted_ = replace(explainer.fitted_, task_reason=reason)
         explainer.save(output)
     check = None
-    if signal and reference is None:
+    if signal:
         with working("Fitting once more to shuffled outcomes"):
             check = explainer.check_signal(random_state=seed)
     seconds = time.perf_counter() - begin
