@@ -86,6 +86,18 @@ def project(forest, n_columns, groups=None, voters="all"):
     return _core.Projection(forest=forest, variable_of=variable_of, n_variables=len(groups), all_vote=voters == "all")
 
 
+def set_cells(forest, columns, min_node_size, looked_at=None, *, n_columns=None):
+    """The cells of a set of columns, the last of which is the last of the table; all rows are looked at by default."""
+    few, most, enough = looked_at or (10**6, 10**6, 10**6)
+    return _core.SetCells(
+        forest=forest,
+        projection=project(forest, max(columns, default=-1) + 1 if n_columns is None else n_columns),
+        columns=np.array(columns, np.int32),
+        min_node_size=min_node_size,
+        looked_at=_core.LookedAt(few=few, most=most, enough=enough),
+    )
+
+
 def mask(S):
     return sum(1 << v for v in S)
 

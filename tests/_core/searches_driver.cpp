@@ -107,10 +107,7 @@ std::vector<double> search_sets(const Projection& projection, const Rows& rows, 
     return out;
 }
 
-std::vector<double> search_rules(const Forest& forest, const ForestColumns& columns, const Rows& rows,
-                                 std::size_t n_threads) {
-    const std::vector<std::int32_t> numbers{0, 2};
-    const SetCells cells = find_set_cells(forest, numbers, columns, kLeast, false, n_threads, [](std::size_t) {});
+std::vector<double> search_rules(const SetCells& cells, const Rows& rows, std::size_t n_threads) {
     RuleOptions options;
     options.pi = 0.4;
     options.everywhere = true;
@@ -154,17 +151,18 @@ int run(std::uint64_t seed) {
     std::vector<std::int32_t> variable_of(kColumns);
     for (std::size_t c = 0; c < kColumns; ++c) variable_of[c] = static_cast<std::int32_t>(c);
     const Projection projection = project(forest, variable_of, kColumns, true);
+    const std::vector<std::int32_t> numbers{0, 2};
     ForestColumns columns;
-    for (const std::int32_t c : {0, 2})
-        columns.push_back(std::make_shared<const ForestColumn>(code_forest_column(forest, c)));
+    for (const std::int32_t c : numbers) columns.push_back(std::make_shared<const ForestColumn>(forest, c));
+    const SetCells cells(projection, numbers, columns, kLeast, {.few = 16, .most = kRows, .enough = 20});
 
-    const std::vector<double> sets = search_sets(projection, rows, 1), rules = search_rules(forest, columns, rows, 1);
+    const std::vector<double> sets = search_sets(projection, rows, 1), rules = search_rules(cells, rows, 1);
     std::vector<int> differs(kThreads, 0);
     std::vector<std::thread> threads;
     for (std::size_t number = 0; number < kThreads; ++number)
         threads.emplace_back([&, number] {
             const bool same = search_sets(projection, rows, 1 + number % 3) == sets &&
-                              search_rules(forest, columns, rows, 1 + number % 3) == rules;
+                              search_rules(cells, rows, 1 + number % 3) == rules;
             differs[number] = !same;
         });
     for (std::thread& thread : threads) thread.join();

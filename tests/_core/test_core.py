@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forests import core_forest, core_rows, mask, node_sizes, project, shapes, tree
+from forests import core_forest, core_rows, mask, node_sizes, project, set_cells, shapes, tree
 from oracle import Oracle
 
 from suffice import _core
@@ -286,7 +286,7 @@ def test_wrong_shapes_are_refused():
         with pytest.raises(ValueError, match="one outcome for each row"):
             _core.Rows(X=X, lo=lo, hi=hi)
     wide = _core.Rows(X=np.zeros((9, 3), np.float32), lo=rank, hi=rank)
-    cells = _core.SetCells(forest=forest, columns=np.array([0], np.int32), min_node_size=1)
+    cells = set_cells(forest, [0], 1, n_columns=2)
     with pytest.raises(ValueError, match="another number of columns"):
         _core.sdp(rows=wide, sets=one, **shared)
     with pytest.raises(ValueError, match="another number of columns"):
@@ -298,7 +298,7 @@ def test_wrong_shapes_are_refused():
     with pytest.raises(ValueError, match="another number of columns"):
         _core.find_rules(cells=cells, rows=wide, options=rule_options(), n_threads=1)
     with pytest.raises(ValueError, match="out of range"):
-        _core.SetCells(forest=forest, columns=np.array([2], np.int32), min_node_size=1)
+        set_cells(forest, [2], 1, n_columns=2)
     with pytest.raises(ValueError, match="at most 128 variables"):
         _core.Projection(forest=forest, variable_of=np.array([0, 1], np.int32), n_variables=129)
     with pytest.raises(ValueError, match="out of range"):
@@ -415,7 +415,7 @@ def test_options_return_what_was_set():
 
 def test_an_exception_in_the_progress_callback_ends_the_work():
     forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
-    cells = _core.SetCells(forest=forest, columns=np.array([0], np.int32), min_node_size=1)
+    cells = set_cells(forest, [0], 1, n_columns=2)
     projection, rows = project(forest, 2), core_rows(GRID, 0)
 
     def fail(done):

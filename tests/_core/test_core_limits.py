@@ -14,7 +14,7 @@ TESTS = Path(__file__).parents[1]
 
 SETUP = """
 import numpy as np
-from forests import core_forest, core_rows, project, tree
+from forests import core_forest, core_rows, project, set_cells, tree
 from suffice import _core
 
 def chain(depth, is_left):
@@ -47,7 +47,6 @@ query = {"projection": project(forest, 1), "rows": rows, "sets": sets, "min_node
 one = _core.sdp(**query, n_threads=1)
 many = _core.sdp(**query, n_threads=32)
 assert one.tolist() == many.tolist() == [1.0] * 400
-cells = _core.SetCells(forest=forest, columns=np.zeros(1, np.int32), min_node_size=1, n_threads=32)
 print("done")
 """
 DEEP = """
@@ -57,7 +56,7 @@ for is_left in (True, False):
     forest = _core.Forest(X=X, y_rank=y.astype(np.uint32), y_values=np.arange(2.0))
     forest.add_trees(trees=[chain(DEPTH, is_left)])
     rows = core_rows(X[:20], y[:20])
-    cells = _core.SetCells(forest=forest, columns=np.zeros(1, np.int32), min_node_size=1, n_threads=2)
+    cells = set_cells(forest, [0], 1)
     options = _core.RuleOptions(pi=0.9, everywhere=True, by_volume=False, max_nodes=50)
     found = _core.find_rules(cells=cells, rows=rows, options=options, n_threads=2)
     assert found.exists.all() and (found.support == 1).all()

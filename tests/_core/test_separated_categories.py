@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
-from forests import arrays_of, core_forest, core_rows, mask, project
+from forests import arrays_of, core_forest, core_rows, mask, project, set_cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, boundaries, cell_rows, trees_of
@@ -87,7 +87,7 @@ def test_the_cells_of_all_rows_equal_the_oracle(table, min_node_size):
     X, y, trees = table
     oracle, forest = Oracle(trees, X, y, min_node_size), core_forest(trees, X, y)
     for S in [(0,), (1,), (0, 1), (0, 1, 2)]:
-        cells = _core.SetCells(forest=forest, columns=np.array(S, np.int32), min_node_size=min_node_size)
+        cells = set_cells(forest, S, min_node_size, n_columns=X.shape[1])
         sdps = _core.row_sdps(cells=cells, lo=1, hi=1)
         expected = [float(oracle.sdp(x, S, 1)) for x in X[:20]]
         np.testing.assert_allclose(sdps[:20], expected, rtol=0, atol=1e-14)
@@ -98,7 +98,7 @@ def test_the_cells_of_all_rows_equal_the_oracle(table, min_node_size):
 def test_a_rule_that_holds_everywhere_holds_for_every_category(table, seed):
     X, y, trees = table
     oracle, forest = Oracle(trees, X, y, 4), core_forest(trees, X, y)
-    cells = _core.SetCells(forest=forest, columns=np.array([0, 1], np.int32), min_node_size=4)
+    cells = set_cells(forest, [0, 1], 4, n_columns=X.shape[1])
     queries = queries_of(X, np.random.default_rng(seed), n=4)
     options = _core.RuleOptions(pi=0.6, everywhere=True, by_volume=False, max_nodes=10**5, max_regions=10**5)
     rules = arrays_of(_core.find_rules(cells=cells, rows=core_rows(queries, 1), options=options, n_threads=1))

@@ -199,13 +199,13 @@ def test_a_set_is_the_bits_of_a_number():
 
 def test_the_cells_of_a_set_are_computed_once(explainer):
     projected = copy.deepcopy(explainer).fitted_.projected
-    columns, cells = projected.cells_of((2, 0), n_threads=1)
+    columns, cells = projected.cells_of((2, 0))
     assert columns == [0, 2]
-    assert projected.cells_of((2, 0), n_threads=2)[1] is cells
-    assert projected.cells_of((0,), n_threads=1)[1] is not cells
+    assert projected.cells_of((2, 0))[1] is cells
+    assert projected.cells_of((0,))[1] is not cells
     assert len(projected.cells) == 2
     coarse = dataclasses.replace(projected, min_node_size=projected.min_node_size + 20)  # shares the cells
-    assert coarse.cells_of((2, 0), n_threads=1)[1] is not cells
+    assert coarse.cells_of((2, 0))[1] is not cells
 
 
 def test_other_candidates_have_a_projection_of_their_own(explainer):

@@ -84,6 +84,13 @@ def test_a_rule_without_conditions_always_holds():
             {"everywhere": True},
             "No other such rule covers more. The SDP is proven for every point within these bounds.",
         ),
+        (
+            {"n_looked_at": 8192},
+            (
+                "No other such rule covers more of the 8,192 training rows looked at. "
+                "The SDP is proven for each of these rows within these bounds."
+            ),
+        ),
     ],
 )
 def test_a_rule_shows_what_is_proven(changes, proof):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import math
 from itertools import product
 
 import numpy as np
 import pytest
-from forests import arrays_of, core_forest, core_rows, fitted_forests, mask, project, tree
+from forests import arrays_of, core_forest, core_rows, fitted_forests, mask, project, set_cells, tree
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, largest_box, trees_of
@@ -29,13 +30,16 @@ def thresholds_of(trees, column):
     return sorted(thresholds)
 
 
-def set_cells(forest, columns, min_node_size):
-    return _core.SetCells(
-        forest=forest,
-        projection=project(forest, max(columns, default=0) + 1),
-        columns=np.array(columns, np.int32),
-        min_node_size=min_node_size,
-    )
+# All rows, all but not at once, some of them, and as many as are needed to find a few that may lie in a rule.
+LOOKED_AT = st.sampled_from([None, (3, 10**6, 10**6), (3, 12, 10**6), (2, 10**6, 3)])
+
+
+def looked_at_first(n_rows, n_looked_at):
+    """The rows that are looked at, as docs/method.md (5.2) has it."""
+    step = int(n_rows * ((5**0.5 - 1) / 2))
+    while math.gcd(step, n_rows) != 1:
+        step -= 1
+    return np.arange(n_looked_at) * step % n_rows
 
 
 def find_rules(cells, X, ranks, *, n_threads=1, **options):
@@ -64,10 +68,10 @@ def inside(values, interval):
     return np.where(np.isnan(values), missing, has_values & (low < values) & (values <= high))
 
 
-def best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point):
+def best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point, has_missing):
     """The most training rows that a box around x without bad rows or bad points can cover."""
     best = -1
-    for box in product(*(intervals_around(x[c], thresholds[c], bool(np.isnan(X[:, c]).any())) for c in range(len(x)))):
+    for box in product(*(intervals_around(x[c], thresholds[c], has_missing[c]) for c in range(len(x)))):
         covered = np.all([inside(X[:, c], box[c]) for c in range(len(x))], axis=0)
         if (covered & is_bad).any():
             continue
@@ -98,8 +102,9 @@ def covered_rows(rules, i, X):
     min_node_size=st.sampled_from([1, 3]),
     seed=st.integers(0, 99),
     everywhere=st.booleans(),
+    looked_at=LOOKED_AT,
 )
-def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, seed, everywhere):
+def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, seed, everywhere, looked_at):
     X, y, _, forest = drawn
     trees = trees_of(forest)
     columns = list(range(X.shape[1]))
@@ -108,7 +113,7 @@ def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, se
     rng = np.random.default_rng(seed)
     oracle = Oracle(trees, X, y, min_node_size)
     forest_core = core_forest(trees, X, y)
-    cells = set_cells(forest_core, columns, min_node_size)
+    cells = set_cells(forest_core, columns, min_node_size, looked_at)
     queries = X[rng.integers(len(X), size=2)]
     values = np.unique(y)
     ranks = np.array([np.searchsorted(values, y[rng.integers(len(y))]) for _ in range(2)], dtype=np.uint32)
@@ -121,14 +126,19 @@ def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, se
         assert bool(rules["exists"][i]) == (sdp >= pi - 1e-9)
         if not rules["exists"][i]:
             continue
-        is_bad = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in X])
+        rows = X[looked_at_first(len(X), rules["n_looked_at"][i])]
+        assert looked_at is not None or len(rows) == len(X)
+        is_bad = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in rows])
         is_bad_point = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in points], dtype=bool)
-        rows = covered_rows(rules, i, X)
-        assert not (rows & is_bad).any()
+        is_covered = covered_rows(rules, i, rows)
+        assert not (is_covered & is_bad).any()
         assert covered_rows(rules, i, x[None]).all()
-        assert rules["support"][i] == rows.sum()
+        assert rules["support"][i] == is_covered.sum()
         assert rules["is_optimal"][i]
-        assert rules["support"][i] == best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point)
+        missing = [bool(np.isnan(X[:, c]).any()) for c in columns]
+        assert rules["support"][i] == best_by_brute_force(x, rows, is_bad, thresholds, points, is_bad_point, missing)
+        sdps = [float(oracle.sdp(z, columns, outcome)) for z in rows[is_covered]]
+        assert rules["mean_sdp"][i] == pytest.approx(np.mean(sdps) if sdps else 0.0, abs=1e-12)
         if everywhere:
             assert rules["holds_everywhere"][i]
             assert not (covered_rows(rules, i, points) & is_bad_point).any()
@@ -197,7 +207,7 @@ def test_the_projected_tree_has_the_cells_of_the_definition(drawn, min_node_size
     core = core_forest(trees, X, y)
     S = [c for c in range(n) if rng.random() < 0.6]
     hi = int(rng.integers(len(np.unique(y))))
-    cells = set_cells(core, S, min_node_size)
+    cells = set_cells(core, S, min_node_size, n_columns=n)
     sets = np.full(len(X), mask(S), np.uint64)
     expected = _core.sdp(
         projection=project(core, n),
@@ -316,16 +326,25 @@ def volume(box, X):
     pi=st.sampled_from([0.5, 0.7, 0.9]),
     seed=st.integers(0, 99),
     options=st.sampled_from([{}, {"everywhere": True}, {"by_volume": True}, {"max_nodes": 1}, {"max_regions": 3}]),
+    looked_at=LOOKED_AT,
 )
-def test_the_rules_of_many_rows_are_those_of_each_alone_to_the_bit(drawn, pi, seed, options):
-    """Rows with the same codes and outcome are searched once; those with the same outcome use the same shares."""
+def test_the_rules_of_many_rows_are_those_of_each_alone_to_the_bit(drawn, pi, seed, options, looked_at):
+    """Rows with the same codes and outcome are searched once; those with the same outcome use the same shares.
+
+    Later questions use the trees and the sums of earlier ones, at whatever level these were asked.
+    """
     X, y, _, forest = drawn
-    cells = set_cells(core_forest(trees_of(forest), X, y), range(X.shape[1]), 2)
+    core = core_forest(trees_of(forest), X, y)
+
+    def new_cells():
+        return set_cells(core, range(X.shape[1]), 2, looked_at)
+
+    used = new_cells()
     rng = np.random.default_rng(seed)
     rows = np.concatenate([X, X[rng.integers(len(X), size=20)], X[::-1] + 0.25])  # many of them more than once
     ends = np.sort(rng.integers(len(np.unique(y)), size=(len(rows), 2)), axis=1)
 
-    def find(rows, ends, n_threads):
+    def find(cells, rows, ends, pi, n_threads):
         return arrays_of(
             _core.find_rules(
                 cells=cells,
@@ -338,9 +357,10 @@ def test_the_rules_of_many_rows_are_those_of_each_alone_to_the_bit(drawn, pi, se
             )
         )
 
-    together = find(rows, ends, 2)
+    find(used, rows, ends, 0.95, 1)
+    together = find(used, rows, ends, pi, 2)
     for i in range(len(rows)):
-        for name, values in find(rows[i : i + 1], ends[i : i + 1], 1).items():
+        for name, values in find(new_cells(), rows[i : i + 1], ends[i : i + 1], pi, 1).items():
             assert together[name][i].tobytes() == values[0].tobytes(), name
 
 

@@ -345,6 +345,7 @@ def test_a_rule_as_a_dictionary():
         "certificate": None,
         "base_rate": None,
         "is_whole": False,
+        "n_looked_at": None,
     }
 
 

@@ -133,15 +133,18 @@ def search(
     progress: Progress = None,
 ) -> tuple[SearchArrays, SearchArrays]: ...
 
+class LookedAt:
+    def __init__(self, *, few: int, most: int, enough: int) -> None: ...
+
 class SetCells:
     def __init__(
         self,
         *,
         forest: Forest,
+        projection: Projection,
         columns: NDArray[np.int32],
         min_node_size: int,
-        all_vote: bool = ...,
-        n_threads: int = ...,
+        looked_at: LookedAt = ...,
     ) -> None: ...
     @property
     def n_bytes(self) -> int: ...
@@ -178,6 +181,10 @@ class RuleArrays:
     def has_values(self) -> NDArray[np.bool_]: ...
     @property
     def support(self) -> NDArray[np.int64]: ...
+    @property
+    def n_looked_at(self) -> NDArray[np.int64]: ...
+    @property
+    def value(self) -> Floats: ...
     @property
     def bound(self) -> Floats: ...
     @property

@@ -9,15 +9,18 @@ namespace suffice {
 namespace {
 
 void init_cells(SetCells* self, const PyForest& forest, const PyProjection& projection,
-                const Vector<std::int32_t>& columns, std::size_t min_node_size) {
-    const Forest& f = forest.get();
+                const Vector<std::int32_t>& columns, std::size_t min_node_size, const LookedAt& looked_at) {
+    const Projection& p = projection.get();
+    require(p.forest == &forest.get(), "The projection is that of another forest.");
     ForestColumns forest_columns;
     for (const std::int32_t c : span_of(columns)) {
-        require(c >= 0 && static_cast<std::size_t>(c) < f.X.n_columns, "A column is out of range.");
+        const auto column = static_cast<std::size_t>(c);
+        require(c >= 0 && column < p.variable_of.size() && p.variable_of[column] != kNoVariable,
+                "A column is out of range.");
         forest_columns.push_back(forest.column(c));
     }
     const nb::gil_scoped_release release;
-    new (self) SetCells(projection.get(), span_of(columns), std::move(forest_columns), min_node_size);
+    new (self) SetCells(p, span_of(columns), std::move(forest_columns), min_node_size, looked_at);
 }
 
 // The SDP of every training row for one outcome.
@@ -26,7 +29,7 @@ nb::ndarray<nb::numpy, double> row_sdps(const SetCells& cells, std::uint32_t lo,
     {
         const nb::gil_scoped_release release;
         OutcomeShares shares(cells);
-        shares.set_outcome({lo, hi});
+        shares.set_outcome({lo, hi}, -1.0);
         const RowOrder order(cells.n_rows());
         std::vector<std::uint32_t> key(cells.columns.size()), point_of(cells.n_rows());
         for (std::size_t k = 0; k < point_of.size(); ++k) {
@@ -35,7 +38,7 @@ nb::ndarray<nb::numpy, double> row_sdps(const SetCells& cells, std::uint32_t lo,
         }
         std::vector<std::uint32_t> all(shares.points.size());
         std::iota(all.begin(), all.end(), 0u);
-        shares.add_up(all, -1.0);
+        shares.add_up(all);
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] = shares.points.sum[point_of[i]] / static_cast<double>(cells.voters.size());
     }
@@ -44,7 +47,8 @@ nb::ndarray<nb::numpy, double> row_sdps(const SetCells& cells, std::uint32_t lo,
 
 // What Python gets: arrays by row, or by row and column of S. Ends are values: low < value <= high.
 struct RuleArrays {
-    Array exists, sdp, low, high, missing, has_values, support, n_looked_at, value, bound, mean_sdp, is_optimal, holds_everywhere;
+    Array exists, sdp, low, high, missing, has_values, support, n_looked_at, value, bound, mean_sdp, is_optimal,
+        holds_everywhere;
 };
 
 // Rules without a box have nothing in it.
@@ -99,9 +103,11 @@ RuleArrays find_rules(const SetCells& cells, const PyRows& rows, const RuleOptio
 }  // namespace
 
 void bind_rules(nb::module_& m) {
+    nb::class_<LookedAt>(m, "LookedAt")
+        .def(nb::init<std::size_t, std::size_t, std::size_t>(), nb::kw_only(), "few"_a, "most"_a, "enough"_a);
     nb::class_<SetCells>(m, "SetCells")
         .def("__init__", &init_cells, nb::kw_only(), "forest"_a, "projection"_a, "columns"_a, "min_node_size"_a,
-             nb::keep_alive<1, 3>())
+             "looked_at"_a = LookedAt{}, nb::keep_alive<1, 3>())
         .def_prop_ro("n_bytes", &SetCells::n_bytes);
     m.def("row_sdps", &row_sdps, nb::kw_only(), "cells"_a, "lo"_a, "hi"_a);
     nb::class_<RuleOptions>(m, "RuleOptions")

@@ -1,4 +1,5 @@
-// A column of the table, coded by all thresholds of the forest. (SplitCode in projection.hpp has the codes of one tree.)
+// A column of the table, coded by all thresholds of the forest. (SplitCode in projection.hpp has the codes of one
+// tree.)
 #pragma once
 
 #include <map>
@@ -17,19 +18,15 @@ inline std::uint64_t add_to_hash(std::uint64_t hash, std::uint32_t code) {
     return hash ^ hash >> 32;
 }
 
-// Tables with at most this many rows have all of them labelled for every rule (docs/method.md, 5.2).
-inline constexpr std::size_t kFewRows = 4096;
-
-// The order in which training rows are looked at: that of the table, if there are few. In larger tables any first part
-// of it is spread evenly over the table, and no period of the rows can hide from it.
+// The order in which rules look at the training rows. Any first part of it is spread evenly over the table, whatever
+// the period of its rows.
 class RowOrder {
   public:
     explicit RowOrder(std::size_t n_rows) : n_rows_(n_rows) {
-        if (n_rows <= kFewRows) return;
         step_ = static_cast<std::uint64_t>(static_cast<double>(n_rows) * 0.6180339887498949);  // the golden ratio
         while (std::gcd(step_, n_rows_) != 1) --step_;
     }
-    std::size_t row(std::size_t k) const { return step_ == 1 ? k : k * step_ % n_rows_; }
+    std::size_t row(std::size_t k) const { return k * step_ % n_rows_; }
 
   private:
     std::uint64_t n_rows_, step_ = 1;
@@ -38,7 +35,7 @@ class RowOrder {
 struct ForestColumn {
     // The training rows, in codes.
     struct Rows {
-        std::vector<std::uint32_t> in_order;              // by position in RowOrder; kMissing if the value is missing
+        std::vector<std::uint32_t> in_order;  // by position in RowOrder; kMissing if the value is missing
         float smallest = kInfinity, largest = -kInfinity;
         bool has_missing = false;
     };

@@ -37,7 +37,8 @@ struct SetSplits {
               std::span<const std::int32_t> position_of)
         : tree(of) {
         std::vector<std::int32_t> position;  // by column of the tree
-        for (const std::int32_t column : tree.columns) position.push_back(position_of[static_cast<std::size_t>(column)]);
+        for (const std::int32_t column : tree.columns)
+            position.push_back(position_of[static_cast<std::size_t>(column)]);
         std::vector<std::size_t> n_codes_read(columns.size(), 0);
         std::vector<std::int32_t> above(2 * tree.nodes.size() + 1, kNone);  // by slot: twice the split, plus its side
         std::int32_t first_split = kNone;

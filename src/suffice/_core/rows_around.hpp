@@ -18,7 +18,7 @@ class RowsAround {
     CodeBoxes good, bad;
     std::size_t n_looked_at = 0;
 
-    // A point is good if its sum of shares reaches `needed`.
+    // A point is good if its sum of shares reaches `needed`, which is that of `shares`, too.
     RowsAround(const SetCells& cells, OutcomeShares& shares, double needed)
         : cells_(cells), shares_(shares), points_(shares.points), needed_(needed), key_(cells.columns.size()) {}
 
@@ -29,7 +29,7 @@ class RowsAround {
         good.clear(x.size());
         bad.clear(x.size());
         seen_.clear();
-        if (cells_.n_rows() <= kFewRows)
+        if (cells_.has_few_rows())
             look_at_all();
         else
             look_around();
@@ -48,10 +48,7 @@ class RowsAround {
     }
 
   private:
-    // In larger tables, so many rows are looked at at most, and no more once so many points were looked at closely.
-    static constexpr std::size_t kMostRows = std::size_t{1} << 18;
-    static constexpr std::size_t kEnough = 4096;
-    static constexpr std::size_t kTogether = 8;
+    static constexpr std::size_t kTogether = 8;   // points that are passed down the trees together; not tuned
     static constexpr std::size_t kMostSides = 6;  // columns that have two sides; not tuned
 
     void look_at_all() {
@@ -68,11 +65,12 @@ class RowsAround {
     // A row with a bad one between itself and x is in no rule, and is passed over.
     void look_around() {
         hidden_.assign(std::size_t{1} << std::min(x_.size(), kMostSides), {});
-        if (points_.size() > kMostRows) points_.clear();
+        const auto [few, most, enough] = cells_.looked_at;
+        if (points_.size() > most) points_.clear();
         std::fill(points_.n_rows.begin(), points_.n_rows.end(), 0u);
-        const std::size_t limit = std::min(cells_.n_rows(), kMostRows);
+        const std::size_t limit = std::min(cells_.n_rows(), most);
         std::size_t n_close = 0;
-        for (std::size_t begin = 0, end = kFewRows; begin < limit && (begin < kFewRows || n_close < kEnough);
+        for (std::size_t begin = 0, end = std::min(few, limit); begin < limit && (begin < few || n_close < enough);
              begin = end, end = std::min(2 * end, limit)) {
             close_.clear();
             for (std::size_t k = begin; k < end; ++k) {
@@ -110,7 +108,7 @@ class RowsAround {
         std::vector<std::uint32_t> unknown;
         for (const std::uint32_t p : which)
             if (points_.sum[p] < 0) unknown.push_back(p);
-        shares_.add_up(unknown, needed_);
+        shares_.add_up(unknown);
     }
 
     // Reads the codes of the k-th row.
@@ -180,10 +178,10 @@ class RowsAround {
     Points& points_;
     double needed_;
     CodeBox x_;
-    std::vector<std::uint32_t> key_;       // the codes of a row
+    std::vector<std::uint32_t> key_;  // the codes of a row
     std::vector<std::uint32_t> x_codes_;
     std::vector<std::vector<Side>> hidden_;  // boxes, by the sides of x that they lie on: one bit for each column
-    std::vector<std::uint32_t> seen_;      // the good points, or all
+    std::vector<std::uint32_t> seen_;        // the good points, or all
     std::vector<std::uint32_t> together_;
     std::vector<std::pair<std::size_t, std::uint32_t>> close_;  // points, with their distance from x
 };

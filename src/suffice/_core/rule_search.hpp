@@ -86,7 +86,7 @@ class RuleSearch {
         x_.resize(n_columns);
         for (std::size_t c = 0; c < n_columns; ++c)
             x_[c] = ForestColumn::interval(cells_.forest_columns[c]->code(row[cells_.columns[c]]));
-        shares_->set_outcome(outcome);
+        shares_->set_outcome(outcome, needed_);
         RuleResult rule;
         const double sum = shares_->sum_at(x_);
         rule.sdp = sum / static_cast<double>(cells_.voters.size());
@@ -312,8 +312,8 @@ class RuleSearch {
     RowsAround rows_;
     CodeBoxes &good_, &bad_;  // training points; bad_ has bad regions as well, and lacks what need not be cut off
     BoxProof proof_;
-    CodeBox x_;             // one code, or a missing value, in each column
-    CodeBoxes all_bad_;     // as bad_, and nothing is left out
+    CodeBox x_;                          // one code, or a missing value, in each column
+    CodeBoxes all_bad_;                  // as bad_, and nothing is left out
     GoodWeights<std::uint32_t> counts_;  // of training rows
     std::vector<Cut> cuts_, new_cuts_;
     std::size_t cut_off_ = 0;  // position in bad_ of what cuts_ cut off

@@ -69,6 +69,13 @@ struct Points {
 
 class OutcomeShares;
 
+// How many training rows a rule looks at (docs/method.md, 5.2).
+struct LookedAt {
+    std::size_t few = 4096;                   // all, if there are not more
+    std::size_t most = std::size_t{1} << 18;  // otherwise not more than these,
+    std::size_t enough = 4096;                // and no more once so many points may lie in the rule
+};
+
 // What all rows with one set share. `projection` has the columns of S, and may have more.
 class SetCells {
   public:
@@ -79,13 +86,15 @@ class SetCells {
     CodeBox all;                    // the box of all points
     std::vector<SetSplits> voters;  // the trees that vote on S
     std::size_t min_node_size;
+    LookedAt looked_at;
 
     SetCells(const Projection& projection, std::span<const std::int32_t> numbers, ForestColumns coded,
-             std::size_t least)
+             std::size_t least, const LookedAt& limits)
         : forest(*projection.forest),
           columns(numbers.begin(), numbers.end()),
           forest_columns(std::move(coded)),
-          min_node_size(least) {
+          min_node_size(least),
+          looked_at(limits) {
         std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
         for (std::size_t c = 0; c < columns.size(); ++c) {
             position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
@@ -105,6 +114,7 @@ class SetCells {
     }
 
     std::size_t n_rows() const { return forest.X.n_rows; }
+    bool has_few_rows() const { return n_rows() <= looked_at.few; }
     std::size_t n_bytes() const;
     // The trees that an earlier search has grown, or new ones. Searches at the same time have their own: which nodes
     // there are changes no result.
@@ -128,21 +138,23 @@ class OutcomeShares {
 
     std::size_t n_bytes() const {
         std::size_t n = points.size() * (points.codes.size() + 5) * sizeof(std::uint32_t);
-        for (std::size_t t = 0; t < trees_.size(); ++t) n += trees_[t].n_bytes() + known_[t].capacity() * sizeof(Bounds);
+        for (std::size_t t = 0; t < trees_.size(); ++t)
+            n += trees_[t].n_bytes() + known_[t].capacity() * sizeof(Bounds);
         return n;
     }
 
-    // Rows with the same outcome follow each other.
-    void set_outcome(const RankRange& outcome) {
-        if (outcome_ == outcome) return;
+    // Rows with the same outcome follow each other. `needed` is the sum of the shares of a good point.
+    void set_outcome(const RankRange& outcome, double needed) {
+        if (outcome_ == outcome && needed_ == needed) return;
         outcome_ = outcome;
+        needed_ = needed;
         for (std::vector<Bounds>& known : known_) std::fill(known.begin(), known.end(), Bounds{});
         for (std::size_t t = 0; t < trees_.size(); ++t) {
             const CodedTree& tree = cells_.voters[t].tree;
             has_outcome_[t].resize(tree.n_row_words);
             kernels().outcome(tree.rank, tree.n_rows, outcome.lo, outcome.hi, has_outcome_[t].data());
         }
-        if (cells_.n_rows() <= kFewRows)
+        if (cells_.has_few_rows())
             std::fill(points.sum.begin(), points.sum.end(), -1.0);
         else
             points.clear();
@@ -200,15 +212,15 @@ class OutcomeShares {
         return sum;
     }
 
-    // The same for some points, if it reaches `needed`; others may have a smaller sum. `which` is sorted anew.
-    void add_up(std::vector<std::uint32_t>& which, double needed) {
+    // The same for some points if they are good; bad ones may have a smaller sum. `which` is sorted anew.
+    void add_up(std::vector<std::uint32_t>& which) {
         for (const std::uint32_t p : which) points.sum[p] = 0.0;
         for (std::size_t t = 0; t < trees_.size(); ++t) {
             add_shares(t, which);
             if (t % kTreesBetweenChecks != kTreesBetweenChecks - 1) continue;
-            // The margin is wider than all rounding errors of the sums, so no point that reaches `needed` is left out.
-            const double least = needed - static_cast<double>(trees_.size() - t - 1) -
-                                 kRounding * static_cast<double>(trees_.size());
+            // The margin is wider than all rounding errors of the sums, so no good point is left out.
+            const double least =
+                needed_ - static_cast<double>(trees_.size() - t - 1) - kRounding * static_cast<double>(trees_.size());
             std::erase_if(which, [&](std::uint32_t p) { return points.sum[p] < least; });
         }
     }
@@ -242,6 +254,7 @@ class OutcomeShares {
     const SetCells& cells_;
     std::vector<ProjectedTree> trees_;
     std::optional<RankRange> outcome_;
+    double needed_ = 0.0;
     std::vector<std::vector<std::uint64_t>> has_outcome_;  // by tree: one bit for each of its rows
     std::vector<std::vector<Bounds>> known_;               // by tree and node
     std::vector<std::uint32_t> sent_right_;

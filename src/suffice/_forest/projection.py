@@ -52,7 +52,7 @@ class ProjectedForest:
     all_vote: bool = True
     projections: LastUsed = field(default_factory=lambda: LastUsed(1), repr=False)
     cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
-    columns: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda values: values.nbytes), repr=False)
+    columns: dict[int, NDArray[np.float32]] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,10 +91,12 @@ class ProjectedForest:
         )
         return columns, cells
 
-    def column(self, number: int) -> NDArray[np.float32]:
-        """Return a column of the training rows, side by side in memory: the table has the values of a row there."""
-        values: NDArray[np.float32] = self.columns.get(number, lambda: np.ascontiguousarray(self.forest.X[:, number]))
-        return values
+    def values_of(self, columns: Sequence[int]) -> list[NDArray[np.float32]]:
+        """Return columns of the training rows, each side by side in memory: the table has the values of a row there."""
+        for number in columns:
+            if number not in self.columns:
+                self.columns[number] = np.ascontiguousarray(self.forest.X[:, number])
+        return [self.columns[number] for number in columns]
 
     def sdp(self, X: Matrix, sets: Sequence[VariableSet], outcomes: Outcomes, n_threads: int) -> Floats:
         """Compute the probability that the outcome is kept, given X_S = x_S."""

@@ -197,8 +197,9 @@ def picture_rule(
     """Compute what a rule shows."""
     column_of = {column.name: column for column in columns}
     known = values or {}
-    proof = "No other such rule covers more." if rule.optimal else "A rule that covers more may exist."
-    where = "every point" if rule.everywhere else "every training row"
+    rows = "" if rule.n_looked_at is None else f" of the {rule.n_looked_at:,} training rows looked at"
+    proof = f"No other such rule covers more{rows}." if rule.optimal else f"A rule that covers more{rows} may exist."
+    where = "every point" if rule.everywhere else "each of these rows" if rows else "every training row"
     proof += f" The SDP is proven for {where} within these bounds."
     precision, lift = rule.precision, ", ".join(rule.lift_texts(rule.sdp))
     return RulePicture(

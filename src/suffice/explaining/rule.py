@@ -50,7 +50,7 @@ class Promise(NamedTuple):
 # A rule of fewer training rows is marked: on held-out rows it keeps much less than its training rows say.
 FEW_ROWS = 50
 # Fields that older versions did not write.
-_LATER_FIELDS = ("n_kept", "certificate", "base_rate", "is_whole", "reads")
+_LATER_FIELDS = ("n_kept", "certificate", "base_rate", "is_whole", "reads", "n_looked_at")
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,9 @@ class Rule:
     is_whole : bool, default=False
         Regression: whether the training outcomes are whole numbers. Texts then write the first and the last one in the
         interval. It does not count when rules are compared.
+    n_looked_at : int or None, default=None
+        The training rows that the search has looked at; None: all of them. `optimal`, `bound` and, unless it holds
+        everywhere, the SDP within the rule speak of these rows; `support` and `n_kept` are counted on all.
 
     Examples
     --------
@@ -123,6 +126,7 @@ class Rule:
     certificate: Certificate | None = None
     base_rate: float | None = None
     is_whole: bool = field(default=False, compare=False)
+    n_looked_at: int | None = None
 
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from suffice._forest.asked_rows import AskedRows
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Outcomes
+    from suffice._table.condition import Condition
     from suffice._table.variables import VariableSet
 
 FIRST_TREES = 25
@@ -32,12 +33,10 @@ FIRST_TREES = 25
 the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
 SEARCHED, LATER = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"), ("best_squares", "offered")
+SIDES = ("low", "high", "missing", "has_values")
 BOX_FIELDS = (
+    *SIDES,
     "sdp",
-    "low",
-    "high",
-    "missing",
-    "has_values",
     "n_looked_at",
     "value",
     "bound",
@@ -249,7 +248,7 @@ def find_maximal_rules(
             progress=None if progress is None else _after(progress, n_done),
         )
         n_done += len(rows)
-        of_set = _BoxesOfSet(fitted, columns)
+        of_set = _BoxesOfSet(fitted, columns, options.volume)
         for i, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
             if boxes.exists[i]:
                 core_box = {name: getattr(boxes, name)[i] for name in BOX_FIELDS}
@@ -269,56 +268,72 @@ def _after(progress: Callable[[int], object], n_before: int) -> Callable[[int], 
     return lambda n_done: progress(n_before + n_done)
 
 
-class _BoxesOfSet:
-    """Boxes over the columns of one set, in the user's own values. Many rows have the same box: it is written once."""
+class _Covered(NamedTuple):
+    """What the training rows in a box say. `of_trees` is the mean probability of the class, out of bag."""
 
-    def __init__(self, fitted: Fitted, columns: list[int]) -> None:
+    n_rows: int
+    n_kept: int
+    mae: float | None
+    of_trees: float
+
+
+class _BoxesOfSet:
+    """Boxes over the columns of one set, in the user's own values. Many rows have the same box: it is counted once."""
+
+    def __init__(self, fitted: Fitted, columns: list[int], volume: str) -> None:
         self._fitted = fitted
         self._columns = columns
-        self._known: dict[tuple[bytes, ...], dict[str, Any]] = {}
+        self._by_rows = volume == "rows"
+        self._covered: dict[tuple[bytes, ...], _Covered] = {}
+        self._conditions: dict[tuple[bytes, ...], tuple[Condition, ...]] = {}
 
     def figures(
         self, core_box: dict[str, NDArray[Any]], x: NDArray[np.float32], ranks: tuple[int, int]
     ) -> dict[str, Any]:
         """Return the conditions and the figures of the rule of a box, as arguments of a ``Rule``."""
+        box = tuple(core_box[name].tobytes() for name in SIDES)
+        key = (*box, repr(ranks).encode())
+        if key not in self._covered:
+            self._covered[key] = self._count(core_box, ranks)
+        covered = self._covered[key]
         # The ends depend on x only by its values in these columns.
-        key = (*(value.tobytes() for value in core_box.values()), x[self._columns].tobytes(), repr(ranks).encode())
-        if key not in self._known:
-            self._known[key] = self._measure(core_box, x, ranks)
-        return self._known[key]
-
-    def _measure(
-        self, core_box: dict[str, NDArray[Any]], x: NDArray[np.float32], ranks: tuple[int, int]
-    ) -> dict[str, Any]:
-        fitted, forest = self._fitted, self._fitted.projected.forest
-        covered = self._covered_rows(core_box)
-        n_rows, n_looked_at = len(forest.X), int(core_box["n_looked_at"])
-        bound = float(core_box["bound"])
-        if n_looked_at < n_rows:  # what a better rule may cover more, as a share of the rows that were looked at
-            bound = len(covered) + (bound - float(core_box["value"])) * n_rows / n_looked_at
-        rank = forest.y_rank[covered]
-        n_kept = int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1])))
-        mae = None
-        if fitted.classes is None and len(rank):
-            y = forest.y_values[rank]
-            mae = float(np.mean(np.abs(y - y.mean())))
+        key = (*box, core_box["holds_everywhere"].tobytes(), x[self._columns].tobytes())
+        if key not in self._conditions:
+            self._conditions[key] = self._fitted.ends.bounds(self._columns, core_box, x)
+        n_rows, n_looked_at, bound = len(self._fitted.forest.X), int(core_box["n_looked_at"]), float(core_box["bound"])
+        is_sample = n_looked_at < n_rows
+        if is_sample and self._by_rows:  # what a better rule may cover more, as a share of the rows looked at
+            bound = covered.n_rows + (bound - float(core_box["value"])) * n_rows / n_looked_at
         return {
-            "conditions": fitted.ends.bounds(self._columns, core_box, x),
+            "conditions": self._conditions[key],
             "sdp": float(core_box["sdp"]),
-            "support": len(covered),
-            "coverage": len(covered) / n_rows,
-            "n_kept": n_kept,
-            "precision": _precision(fitted, n_kept, covered, float(core_box["mean_sdp"]), ranks),
-            "mae": mae,
+            "support": covered.n_rows,
+            "coverage": covered.n_rows / n_rows,
+            "n_kept": covered.n_kept,
+            "precision": _precision(self._fitted, covered, float(core_box["mean_sdp"])),
+            "mae": covered.mae,
             "optimal": bool(core_box["is_optimal"]),
             "bound": bound,
             "everywhere": bool(core_box["holds_everywhere"]),
+            "n_looked_at": n_looked_at if is_sample else None,
         }
 
+    def _count(self, core_box: dict[str, NDArray[Any]], ranks: tuple[int, int]) -> _Covered:
+        fitted, forest = self._fitted, self._fitted.forest
+        rows = self._covered_rows(core_box)
+        rank = forest.y_rank[rows]
+        mae, of_trees = None, math.nan
+        if fitted.classes is None and len(rows):
+            y = forest.y_values[rank]
+            mae = float(np.mean(np.abs(y - y.mean())))
+        if fitted.out_of_bag is not None:
+            shares = fitted.out_of_bag[rows, ranks[0]]
+            of_trees = math.nan if np.isnan(shares).all() else float(np.nanmean(shares))
+        return _Covered(len(rows), int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1]))), mae, of_trees)
+
     def _covered_rows(self, core_box: dict[str, NDArray[Any]]) -> NDArray[np.intp]:
-        is_covered = np.ones(len(self._fitted.projected.forest.X), dtype=bool)
-        for c, column in enumerate(self._columns):
-            values = self._fitted.projected.column(column)
+        is_covered = np.ones(len(self._fitted.forest.X), dtype=bool)
+        for c, values in enumerate(self._fitted.projected.values_of(self._columns)):
             is_within = values <= core_box["high"][c]
             is_within &= core_box["low"][c] < values
             is_within &= core_box["has_values"][c]
@@ -328,24 +343,19 @@ class _BoxesOfSet:
         return np.flatnonzero(is_covered)
 
 
-def _precision(
-    fitted: Fitted, n_kept: int, covered: NDArray[np.intp], mean_sdp: float, ranks: tuple[int, int]
-) -> float | None:
+def _precision(fitted: Fitted, covered: _Covered, mean_sdp: float) -> float | None:
     """Estimate the share of new rows in a box that have the outcome.
 
     The box was chosen for its training rows, so their share is too high. The estimate is their share, discounted for
     that, and not more than what rows out of bag say: the mean SDP of the covered rows or, for a class, the mean of the
     probability that the trees give it that did not draw the row, whichever is larger.
     """
-    if not len(covered):
+    if not covered.n_rows:
         return None
     if fitted.counts != "out-of-bag":  # as in the paper
-        return n_kept / len(covered)
-    most = mean_sdp
-    if fitted.out_of_bag is not None:
-        of_trees = fitted.out_of_bag[covered, ranks[0]]
-        most = max(most, float(np.nanmean(of_trees))) if not np.isnan(of_trees).all() else most
-    return min(discounted_share(n_kept, len(covered)), most)
+        return covered.n_kept / covered.n_rows
+    most = mean_sdp if math.isnan(covered.of_trees) else max(mean_sdp, covered.of_trees)
+    return min(discounted_share(covered.n_kept, covered.n_rows), most)
 
 
 def find_rules(
