@@ -282,6 +282,7 @@ class _BoxesOfSet:
 
     def __init__(self, fitted: Fitted, columns: list[int], volume: str) -> None:
         self._fitted = fitted
+        self._forest = fitted.forest
         self._columns = columns
         self._by_rows = volume == "rows"
         self._covered: dict[tuple[bytes, ...], _Covered] = {}
@@ -300,7 +301,7 @@ class _BoxesOfSet:
         key = (*box, core_box["holds_everywhere"].tobytes(), x[self._columns].tobytes())
         if key not in self._conditions:
             self._conditions[key] = self._fitted.ends.bounds(self._columns, core_box, x)
-        n_rows, n_looked_at, bound = len(self._fitted.forest.X), int(core_box["n_looked_at"]), float(core_box["bound"])
+        n_rows, n_looked_at, bound = len(self._forest.X), int(core_box["n_looked_at"]), float(core_box["bound"])
         is_sample = n_looked_at < n_rows
         if is_sample and self._by_rows:  # what a better rule may cover more, as a share of the rows looked at
             bound = covered.n_rows + (bound - float(core_box["value"])) * n_rows / n_looked_at
@@ -319,7 +320,7 @@ class _BoxesOfSet:
         }
 
     def _count(self, core_box: dict[str, NDArray[Any]], ranks: tuple[int, int]) -> _Covered:
-        fitted, forest = self._fitted, self._fitted.forest
+        fitted, forest = self._fitted, self._forest
         rows = self._covered_rows(core_box)
         rank = forest.y_rank[rows]
         mae, of_trees = None, math.nan
@@ -332,7 +333,7 @@ class _BoxesOfSet:
         return _Covered(len(rows), int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1]))), mae, of_trees)
 
     def _covered_rows(self, core_box: dict[str, NDArray[Any]]) -> NDArray[np.intp]:
-        is_covered = np.ones(len(self._fitted.forest.X), dtype=bool)
+        is_covered = np.ones(len(self._forest.X), dtype=bool)
         for c, values in enumerate(self._fitted.projected.values_of(self._columns)):
             is_within = values <= core_box["high"][c]
             is_within &= core_box["low"][c] < values
