@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully suppo
 
 
 @pytest.fixture(scope="module")
-def session():
+def session(tmp_path_factory):
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         reason = "There is no Java: apt-get install openjdk-17-jre-headless."
         if os.environ.get("CI"):
@@ -55,7 +55,10 @@ def session():
         builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("suffice")
         for name, value in settings.items():
             builder = builder.config(name, value)
-        session = builder.getOrCreate()
+        with pytest.MonkeyPatch.context() as elsewhere:
+            # The virtual machine outlives its session: later tests, too, write to paths relative to where it started.
+            elsewhere.chdir(tmp_path_factory.mktemp("spark"))
+            session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         yield session
         logs = Path(pyspark.__file__).parent / "work" / session.sparkContext.applicationId
@@ -94,6 +97,13 @@ def test_executors_give_the_answers_of_one_machine_in_types_known_before(session
     zone = ZoneInfo(session.conf.get("spark.sql.session.timeZone"))
     moments = [line["when"] and line["when"].astimezone(zone).replace(tzinfo=None) for line in kept]
     assert moments == as_arrow(table)["when"].to_pylist()
+
+
+@pytest.mark.slow
+def test_relative_paths_do_not_lead_into_the_project(session):
+    """The example of a page wrote its folder there when it ran after these tests, in the same virtual machine."""
+    folder = Path(session._jvm.java.lang.System.getProperty("user.dir"))
+    assert Path(__file__).parent.parent not in (folder, *folder.parents)
 
 
 @pytest.mark.slow

@@ -158,10 +158,9 @@ def test_limits_and_groups_are_kept(everywhere, data):
     region, limits = region_of_row(X[row]), limits_of(X[row])
     groups = [(0,), tuple(range(1, X.shape[1]))] if X.shape[1] > 1 else None
     oracle = ChangeOracle(trees, X, y, 1, groups)
-    ends = [end for end in oracle.thresholds[0] if end < INF]
-    if ends:  # a limit at a threshold, so that a box of the oracle can end there
-        end = data.draw(st.sampled_from(ends))
-        limits[0] = (-INF, as_float32(end), limits[0][2])
+    ends = sorted({*oracle.thresholds[0], *X[~np.isnan(X[:, 0]), 0].tolist()} - {INF})
+    if ends:  # at a threshold, or between two
+        limits[0] = (-INF, as_float32(data.draw(st.sampled_from(ends))), limits[0][2])
     if sum(len(t) for t in oracle.thresholds) > 6:
         return
     changes = changes_of(trees, X, y, wanted, [region], [limits], groups, pi=0.5, everywhere=everywhere, max_size=1)
@@ -216,6 +215,35 @@ def test_trees_that_predict_numbers_do_not_vote():
     trees = [tree((0, 1.5, None, None), np.arange(4))]
     with pytest.raises(ValueError, match="do not vote for classes"):
         search(trees, X, y, {1}, [region_of_row([0.0])], [[(-INF, INF, False)]], votes=[np.zeros((3, 1))])
+
+
+def checked_change(trees, X, y, wanted, x, limit):
+    """The best change of a row whose first column is limited, checked against the oracle."""
+    region, limits = region_of_row(x), [(-INF, limit, False), *limits_of(x)[1:]]
+    changes = changes_of(trees, X, y, wanted, [region], [limits], pi=0.5, max_size=1)
+    check_against_oracle(ChangeOracle(trees, X, y, 1), changes, region, limits, wanted, 0.5, True, 1)
+    return changes[0]
+
+
+def test_a_box_ends_at_a_limit_between_two_reached_thresholds():
+    """The box was written without its limit: from 0.5 to infinity, with the plausibility of 0.5 to 1.5."""
+    X = np.array([[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]], dtype=float)
+    y = np.array([0, 1, 1, 0, 0, 1])
+    trees = [tree((1, 0.5, (0, 0.5, None, None), (0, 1.5, None, None)), np.arange(6))]
+    change = checked_change(trees, X, y, {1}, X[0], 1.5)
+    assert (change["low"][0], change["high"][0]) == (0.5, 1.5)
+    assert change["plausibility"] == pytest.approx(1 / 3)
+    assert change["rows"].tolist() == [1]
+
+
+def test_a_row_beyond_a_limit_forbids_nothing_within_it():
+    """The limit lies next to the row, with no threshold between: all values up to the next threshold were forbidden."""
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    y = np.array([0, 1, 1, 1])
+    trees = [tree((0, 0.5, None, None), np.arange(4))]
+    change = checked_change(trees, X, y, {1}, X[3], 2.0)
+    assert (change["low"][0], change["high"][0]) == (0.5, 2.0)
+    assert change["plausibility"] == pytest.approx(0.5)
 
 
 def test_only_allowed_values_count():

@@ -234,6 +234,16 @@ def test_directions_and_bounds_are_kept(explainer):
     assert [c.labels for c in up.conditions] == [("much",)]
 
 
+@pytest.mark.parametrize("check", ["everywhere", "mean"])
+def test_ends_at_bounds_are_written_as_they_were_passed(explainer, check):
+    """They are not rounded, as ends at thresholds of the forest are."""
+    up = explainer.what_if(ROW, "good", only=["income"], bounds={"income": (None, 47.1)}, check=check)[0].best
+    assert up.conditions[0].high == 47.1
+    rich = {**ROW, "income": 50}
+    down = explainer.what_if(rich, "bad", only=["income"], bounds={"income": (10.1, None)}, check=check)[0].best
+    assert down.conditions[0].low == 10.1
+
+
 def test_a_direction_begins_at_the_row_itself(explainer):
     answer = explainer.what_if({**ROW, "income": 50, "account": "empty"}, "good", direction={"income": "up"})[0]
     for change in answer.changes:

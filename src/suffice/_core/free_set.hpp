@@ -9,6 +9,12 @@
 
 namespace suffice {
 
+inline ValueInterval common_part(const ValueInterval& a, const ValueInterval& b) {
+    ValueInterval out{std::max(a.low, b.low), std::min(a.high, b.high), false, a.missing && b.missing};
+    out.has_values = a.has_values && b.has_values && out.low < out.high;
+    return out;
+}
+
 // A column, cut into pieces at thresholds. A position numbers the pieces that may be reached; boxes over positions are
 // CodeBoxes.
 class Axis {
@@ -37,11 +43,12 @@ class Axis {
         return ForestColumn::interval(static_cast<std::uint32_t>(at - codes_.begin()));
     }
 
-    // The positions of the pieces that meet an interval of values.
+    // The positions of the pieces that meet an interval of values within the limits.
     CodeInterval positions(const ValueInterval& values) const {
-        CodeInterval out{1, 0, limits_.missing && values.missing};
-        if (!values.has_values) return out;
-        const auto [first, last] = ends(values);
+        const ValueInterval within = common_part(values, limits_);
+        CodeInterval out{1, 0, within.missing};
+        if (!within.has_values) return out;
+        const auto [first, last] = ends(within);
         const auto begin = std::lower_bound(codes_.begin(), codes_.end(), first);
         const auto end = std::upper_bound(begin, codes_.end(), last);
         if (begin == end) return out;
@@ -50,10 +57,11 @@ class Axis {
         return out;
     }
 
-    // The values of some positions, with the pieces between them that may not be reached.
+    // The values of some positions within the limits, with the pieces between them that may not be reached.
     ValueInterval values(const CodeInterval& positions) const {
         if (!positions.has_values()) return values_of(positions, thresholds_);
-        return values_of({codes_[positions.lo], codes_[positions.hi], positions.missing}, thresholds_);
+        const CodeInterval codes{codes_[positions.lo], codes_[positions.hi], positions.missing};
+        return common_part(values_of(codes, thresholds_), limits_);
     }
 
   private:
@@ -73,12 +81,6 @@ class Axis {
 
 inline bool is_empty(const CodeBox& box) {
     return std::any_of(box.begin(), box.end(), [](const CodeInterval& side) { return side.is_empty(); });
-}
-
-inline ValueInterval common_part(const ValueInterval& a, const ValueInterval& b) {
-    ValueInterval out{std::max(a.low, b.low), std::min(a.high, b.high), false, a.missing && b.missing};
-    out.has_values = a.has_values && b.has_values && out.low < out.high;
-    return out;
 }
 
 // Training rows that have the same positions, with their weights.
@@ -163,11 +165,10 @@ class FreeSet {
             bool meets_region = true;  // in the columns that do not change here
             for (std::size_t c = 0; c < axis_of_.size(); ++c) {
                 if (!(reach_.space.bit_of[c] & change.set)) continue;
-                const ValueInterval part = common_part(change.box[c], (is_free(c) ? reach_.limits : reach_.region)[c]);
                 if (is_free(c))
-                    taken[axis_of_[c]] = axes_[axis_of_[c]].positions(part);
+                    taken[axis_of_[c]] = axes_[axis_of_[c]].positions(change.box[c]);
                 else
-                    meets_region &= !part.is_empty();
+                    meets_region &= !common_part(change.box[c], reach_.region[c]).is_empty();
             }
             if (meets_region && !is_empty(taken)) forbidden.append(taken.data());
         }

@@ -11,7 +11,7 @@ import numpy as np
 from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.rounded_bounds import round_end, round_whole_end
 from suffice._table.condition import Condition
-from suffice.changes.limits import notes_about
+from suffice.changes.limits import HIGHEST, LOWEST, notes_about
 from suffice.changes.search import evenly_spaced, holds_at_rows
 from suffice.changes.values import Change, Move, RowChanges
 from suffice.changes.wording import move_text
@@ -100,7 +100,10 @@ def _side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits,
     if column.kind == "category":
         return _category_side(state, found, c, own, limits)
     first, last = limits.ends(c, own)
-    low, high = _ends(state, c, found.low[c], found.high[c], own)
+    # An end at a limit, the last float32 before it, is written as the limit was passed; only thresholds are rounded.
+    low = found.low[c] if float(found.low[c]) >= first else LOWEST
+    high = found.high[c] if float(np.nextafter(found.high[c], HIGHEST)) <= last else HIGHEST
+    low, high = _ends(state, c, low, high, own)
     low, high = max(low, first), min(high, last)
     # Where the column has no missing values, a box without ends asks nothing.
     is_open = math.isinf(low) and math.isinf(high)
