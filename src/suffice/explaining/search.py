@@ -159,7 +159,7 @@ def _search(
         # The distribution given any set is that of the empty one, which is sufficient only if it may be.
         level, smallest, largest = level if smallest == 0 else math.inf, 0, 0
     found = _core.search(
-        projection=projected.on_candidates,
+        projection=projected.on_candidates(settings.n_threads),
         rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
         options=_core.SearchOptions(
             pi=level,
