@@ -111,7 +111,7 @@ def growth():
         grown, explainer = memory_of(lambda X=X, y=y, f=forest: SufficientExplainer.paper(f, n_jobs=1).fit(X, y))
         explainers.append(explainer)
         rows.append(test.X.to_numpy()[:200])
-        size = explainer.fitted_.projected.on_candidates.n_bytes
+        size = explainer.fitted_.projected.on_candidates().n_bytes
         print(
             f"Switch model, {n} rows: fit grows memory by {grown / n / 20:.0f} bytes a row and tree at its peak "
             f"(goal at most 100), of which the projection {size / n / 20:.0f}"

@@ -154,7 +154,7 @@ def test_candidates_by_paths_are_those_whose_splits_gain_most(parity):
     projected, X = fitted.projected, fitted.forest.X
     options = {"pi": 0.0, "min_node_size": 20, "min_size": 2, "max_size": 2, "minimal_only": False, "max_sets": 2**20}
     arrays = _core.search(
-        projection=projected.on_candidates,
+        projection=projected.on_candidates(),
         rows=_core.Rows(X=X[:20], lo=y[:20].astype(np.uint32), hi=y[:20].astype(np.uint32)),
         options=_core.SearchOptions(**options, n_by_row=2, n_by_paths=2, least_sdp=np.zeros(0)),
         n_threads=1,

@@ -150,7 +150,7 @@ int run(std::uint64_t seed) {
 
     std::vector<std::int32_t> variable_of(kColumns);
     for (std::size_t c = 0; c < kColumns; ++c) variable_of[c] = static_cast<std::int32_t>(c);
-    const Projection projection = project(forest, variable_of, kColumns, true);
+    const Projection projection = project(forest, variable_of, kColumns, true, 1);
     const std::vector<std::int32_t> numbers{0, 2};
     ForestColumns columns;
     for (const std::int32_t c : numbers) columns.push_back(std::make_shared<const ForestColumn>(forest, c));

@@ -93,6 +93,14 @@ def test_every_small_tree_with_missing_values(kernels):
             assert_same_sdp([tree(nested, np.arange(9))], X, y, X, min_node_size=2)
 
 
+def test_signs_zeros_infinities_and_missing_values_are_compared_as_numbers(kernels):
+    X = np.array([-np.inf, -2.5, -1e-40, -0.0, 0.0, 1e-40, 2.5, np.inf, np.nan, -np.nan])[:, None]
+    y = np.arange(len(X)) % 3
+    for threshold, missing_left in product([-2.5, -0.0, 0.0, 2.5], [0, 1]):
+        t = tree((0, threshold, None, None, missing_left), rows=np.arange(len(X)))
+        assert_same_sdp([t], X, y, X, min_node_size=1)
+
+
 def test_a_group_is_split_on_when_any_of_its_columns_is(kernels):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(60, 4)).astype(float)

@@ -199,19 +199,19 @@ def test_a_set_is_the_bits_of_a_number():
 
 def test_the_cells_of_a_set_are_computed_once(explainer):
     projected = copy.deepcopy(explainer).fitted_.projected
-    columns, cells = projected.cells_of((2, 0))
+    columns, cells = projected.cells_of((2, 0), 1)
     assert columns == [0, 2]
-    assert projected.cells_of((2, 0))[1] is cells
-    assert projected.cells_of((0,))[1] is not cells
+    assert projected.cells_of((2, 0), 1)[1] is cells
+    assert projected.cells_of((0,), 1)[1] is not cells
     assert len(projected.cells) == 2
     coarse = dataclasses.replace(projected, min_node_size=projected.min_node_size + 20)  # shares the cells
-    assert coarse.cells_of((2, 0))[1] is not cells
+    assert coarse.cells_of((2, 0), 1)[1] is not cells
 
 
 def test_other_candidates_have_a_projection_of_their_own(explainer):
     projected = explainer.fitted_.projected
     other = dataclasses.replace(projected, candidates=projected.candidates[::-1])
-    assert other.on_candidates is not projected.on_candidates
+    assert other.on_candidates() is not projected.on_candidates()
     assert other.cells is projected.cells
     assert other.projections is projected.projections
 
@@ -221,9 +221,19 @@ def test_a_projection_is_made_by_the_first_row(explainer):
     with mock.patch.object(_core, "Projection", wraps=_core.Projection) as made:
         waiting = dataclasses.replace(projected)
         assert made.call_count == 0
-        assert waiting.on_candidates is waiting.on_candidates
+        assert waiting.on_candidates() is waiting.on_candidates()
         assert made.call_count == 1
-    assert waiting.on_candidates.n_bytes == projected.on_candidates.n_bytes
+    assert waiting.on_candidates().n_bytes == projected.on_candidates().n_bytes
+
+
+def test_the_number_of_threads_changes_no_bit_of_a_projection(explainer):
+    fitted = explainer.fitted_
+    X = fitted.forest.X[:40]
+    outcomes = fitted.outcomes(X, fitted.predict(X))
+    sets = [fitted.projected.candidates[: 1 + i % 3] for i in range(len(X))]
+    alone, together = dataclasses.replace(fitted.projected), dataclasses.replace(fitted.projected)
+    sdps = [p.sdp(X, sets, outcomes, n_threads) for p, n_threads in ((alone, 1), (together, 3))]
+    np.testing.assert_array_equal(*sdps)
 
 
 @pytest.mark.parametrize("n_columns", [MAX_COLUMNS, MAX_COLUMNS + 1])

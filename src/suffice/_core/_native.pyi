@@ -54,7 +54,13 @@ def gains(*, forest: Forest, variable_of: NDArray[np.int32], n_variables: int, n
 
 class Projection:
     def __init__(
-        self, *, forest: Forest, variable_of: NDArray[np.int32], n_variables: int, all_vote: bool = ...
+        self,
+        *,
+        forest: Forest,
+        variable_of: NDArray[np.int32],
+        n_variables: int,
+        all_vote: bool = ...,
+        n_threads: int = ...,
     ) -> None: ...
     @property
     def n_bytes(self) -> int: ...

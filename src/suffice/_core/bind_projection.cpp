@@ -136,8 +136,9 @@ Doubles py_quantiles(const KnownRows& rows, const Vector<double>& levels, std::s
 
 void bind_projection(nb::module_& m) {
     nb::class_<PyProjection>(m, "Projection")
-        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t, bool>(), nb::kw_only(), "forest"_a,
-             "variable_of"_a, "n_variables"_a, "all_vote"_a = true, nb::keep_alive<1, 2>())
+        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t, bool, std::size_t>(), nb::kw_only(),
+             "forest"_a, "variable_of"_a, "n_variables"_a, "all_vote"_a = true, "n_threads"_a = 1,
+             nb::keep_alive<1, 2>())
         .def_prop_ro("n_bytes", [](const PyProjection& projection) { return projection.get().n_bytes(); });
     nb::class_<PyRows>(m, "Rows").def(nb::init<FloatMatrix, Vector<std::uint32_t>, Vector<std::uint32_t>>(),
                                       nb::kw_only(), "X"_a, "lo"_a, "hi"_a);

@@ -193,9 +193,9 @@ class Spare {
 class PyProjection {
   public:
     PyProjection(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
-                 bool all_vote) {
+                 bool all_vote, std::size_t n_threads) {
         const nb::gil_scoped_release release;
-        projection_ = project(forest.get(), span_of(variable_of), n_variables, all_vote);
+        projection_ = project(forest.get(), span_of(variable_of), n_variables, all_vote, n_threads);
     }
     const Projection& get() const { return projection_; }
     Spare& spare() const { return spare_; }  // a RowView

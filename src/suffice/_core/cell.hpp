@@ -242,7 +242,7 @@ class CellFinder {
         const std::size_t n_words = tree_->n_row_words;
         if (rows_.size() < n_words * (state.level + 2)) rows_.resize(2 * n_words * (state.level + 2));
         counts_.resize(state.level + 2);
-        const std::uint64_t* const left_rows = tree_->left_rows.data() + n_words * state.next;
+        const std::uint64_t* const left_rows = tree_->rows_left_of(state.next);
         std::uint64_t* const rows = rows_.data() + n_words * state.level;
         const MeetCounts counts =
             kernels().meet({rows, goes_left ? left_rows : nullptr, goes_left ? nullptr : left_rows, has_outcome_,

@@ -1,9 +1,11 @@
 // A forest reduced to some variables: the splits on them, and the training rows that pass each split.
 //
-// Each split of a tree has one bit for each of the tree's rows: on if the row goes left.
+// Each split of a tree has one bit for each of the tree's rows: on if the row goes left. Splits that send the same
+// rows left share their bits.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +17,7 @@
 
 #include "forest.hpp"
 #include "kernels.hpp"
+#include "parallel.hpp"
 #include "thresholds.hpp"
 #include "wide_set.hpp"
 
@@ -42,7 +45,8 @@ struct CodedTree {
     std::vector<CodedNode> nodes;                // breadth-first: the order in which a walk visits them
     std::vector<std::int32_t> columns;           // of the table, on which it splits
     std::vector<std::vector<float>> thresholds;  // by column of `columns`, ascending
-    std::vector<std::uint64_t> left_rows;        // for each node the blocks of rows that go left
+    std::vector<std::uint64_t> left_rows;        // sets of rows that go left at some nodes
+    std::vector<std::uint32_t> left_set;         // by node: its set in left_rows
     std::vector<std::uint64_t> own;              // by variable: the set of nodes that split on it
     std::vector<std::uint64_t> looser;           // the sets of nodes that `looser_than` returns
     std::vector<std::uint32_t> first_looser;     // by column: where its sets begin
@@ -59,9 +63,12 @@ struct CodedTree {
         const std::size_t n = thresholds[node.column].size();
         return looser.data() + n_words * (first_looser[node.column] + (goes_left ? 0 : n) + node.code);
     }
+    const std::uint64_t* rows_left_of(std::size_t node) const {
+        return left_rows.data() + n_row_words * left_set[node];
+    }
     std::size_t n_bytes() const {
-        std::size_t n =
-            nodes.size() * sizeof(CodedNode) + (left_rows.size() + own.size() + looser.size()) * sizeof(std::uint64_t);
+        std::size_t n = nodes.size() * (sizeof(CodedNode) + sizeof(std::uint32_t)) +
+                        (left_rows.size() + own.size() + looser.size()) * sizeof(std::uint64_t);
         for (const std::vector<float>& t : thresholds) n += t.size() * sizeof(float);
         return n;
     }
@@ -112,49 +119,76 @@ inline void list_splits(CodedTree& coded, const Tree& tree, std::span<const std:
     for (CodedNode& node : coded.nodes) node.code = code_of(coded.thresholds[node.column], node.threshold);
 }
 
-// Fills CodedTree::left_rows, column by column: the rows that go left at a threshold are those that go left at the
-// threshold before it, and those whose values lie between the two.
-inline void fill_left_rows(CodedTree& coded, const Tree& tree, const Matrix& X) {
-    coded.n_row_words = padded(n_blocks(coded.n_rows));
-    const std::size_t n_words = coded.n_row_words;
-    coded.left_rows.resize(coded.nodes.size() * n_words);
-    std::vector<std::uint32_t> by_code(coded.nodes.size());  // the nodes by column and code
-    std::iota(by_code.begin(), by_code.end(), 0u);
-    std::sort(by_code.begin(), by_code.end(), [&](std::uint32_t i, std::uint32_t j) {
-        const CodedNode &a = coded.nodes[i], &b = coded.nodes[j];
-        return a.column != b.column ? a.column < b.column : a.code < b.code;
-    });
-    std::vector<float> values(coded.columns.size() * coded.n_rows);  // by column: the table has its rows side by side
-    for (std::size_t i = 0; i < coded.n_rows; ++i) {
-        const float* const row = X.row(tree.rows[i]);
-        for (std::size_t c = 0; c < coded.columns.size(); ++c) values[coded.n_rows * c + i] = row[coded.columns[c]];
+// Numbers the sets of CodedTree::left_rows by column, code and where missing values go, which matters only in a column
+// that has some. Returns one node of each set, in this order.
+inline std::vector<std::uint32_t> number_left_sets(CodedTree& coded) {
+    std::vector<std::uint32_t> nodes(coded.nodes.size()), first_of_set;
+    std::iota(nodes.begin(), nodes.end(), 0u);
+    const auto key = [&](std::uint32_t i) {
+        const CodedNode& node = coded.nodes[i];
+        return std::uint64_t{node.column} << 33 | std::uint64_t{node.code} << 1 |
+               (node.missing_left & coded.has_missing[node.column]);
+    };
+    std::sort(nodes.begin(), nodes.end(), [&](std::uint32_t i, std::uint32_t j) { return key(i) < key(j); });
+    coded.left_set.resize(nodes.size());
+    for (const std::uint32_t i : nodes) {
+        if (first_of_set.empty() || key(first_of_set.back()) != key(i)) first_of_set.push_back(i);
+        coded.left_set[i] = static_cast<std::uint32_t>(first_of_set.size() - 1);
     }
-    auto node = by_code.begin();
-    std::vector<std::uint32_t> code(coded.n_rows), rows(coded.n_rows), next;
-    std::vector<std::uint64_t> left(n_words), with_missing(n_words);
-    for (std::size_t c = 0; c < coded.columns.size(); ++c) {
-        const std::vector<float>& thresholds = coded.thresholds[c];
-        const auto n = static_cast<std::uint32_t>(thresholds.size());
-        next.assign(n + 3, 0);  // where the rows begin that have a code; n + 1 stands for missing values
-        codes_of(thresholds, std::span(values).subspan(coded.n_rows * c, coded.n_rows), code.data());
-        for (const std::uint32_t k : code) ++next[k + 1];
-        std::partial_sum(next.begin(), next.end(), next.begin());
-        for (std::uint32_t i = 0; i < coded.n_rows; ++i) rows[next[code[i]]++] = i;  // from here on: where they end
-        const auto add = [](std::span<const std::uint32_t> some, std::vector<std::uint64_t>& to) {
-            for (const std::uint32_t i : some) to[i / 64] |= std::uint64_t{1} << i % 64;
-        };
-        std::fill(left.begin(), left.end(), 0);
-        std::fill(with_missing.begin(), with_missing.end(), 0);
-        add(std::span(rows).subspan(next[n], next[n + 1] - next[n]), with_missing);
-        coded.has_missing.push_back(next[n + 1] > next[n]);
-        for (std::uint32_t k = 0, begin = 0; k < n; begin = next[k++]) {
-            const auto between = std::span(rows).subspan(begin, next[k] - begin);
-            add(between, left);
-            add(between, with_missing);
-            for (; node != by_code.end() && coded.nodes[*node].column == c && coded.nodes[*node].code == k; ++node)
-                std::copy_n((coded.nodes[*node].missing_left ? with_missing : left).data(), n_words,
-                            coded.left_rows.data() + n_words * *node);
+    return first_of_set;
+}
+
+// A number that is larger if the value is; the largest one stands for missing values. Without branches, so that
+// compilers use vectors.
+inline constexpr std::uint32_t kMissingBits = ~std::uint32_t{0};
+inline std::uint32_t ordered_bits(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value + 0.0f);  // -0 becomes 0
+    const std::uint32_t is_negative = 0 - (bits >> 31), is_missing = 0 - static_cast<std::uint32_t>(value != value);
+    return (bits ^ (is_negative | std::uint32_t{1} << 31)) | is_missing;
+}
+
+// Fills CodedTree::left_rows and has_missing. `values` is memory that the trees of a thread share.
+inline void fill_left_rows(CodedTree& coded, const Tree& tree, const Matrix& X, std::vector<std::uint32_t>& values) {
+    const std::size_t n_columns = coded.columns.size(), n_rows = coded.n_rows;
+    // By column, since the table has its rows side by side. Without the padding, the same row of all columns would
+    // often be in one set of the cache.
+    const std::size_t n_padded = n_blocks(n_rows) * kBlock + 16;
+    values.resize(n_columns * n_padded);
+    constexpr std::size_t kTogether = 16;  // rows: one alone would wait for the memory of the table; not tuned
+    std::array<const float*, kTogether> row{};
+    for (std::size_t begin = 0; begin < n_rows; begin += kTogether) {
+        for (std::size_t k = 0; k < kTogether; ++k)  // the last one stands in for those that are not there
+            row[k] = X.row(tree.rows[std::min(begin + k, n_rows - 1)]);
+        for (std::size_t c = 0; c < n_columns; ++c) {
+            const auto column = static_cast<std::size_t>(coded.columns[c]);
+            for (std::size_t k = 0; k < kTogether; ++k)
+                values[n_padded * c + begin + k] = std::bit_cast<std::uint32_t>(row[k][column]);
         }
+    }
+    for (std::size_t c = 0; c < n_columns; ++c) {
+        std::uint32_t largest = 0;
+        for (std::uint32_t& value : std::span(values).subspan(n_padded * c, n_rows)) {
+            value = ordered_bits(std::bit_cast<float>(value));
+            largest = std::max(largest, value);
+        }
+        coded.has_missing.push_back(largest == kMissingBits);
+    }
+    const std::vector<std::uint32_t> node_of_set = number_left_sets(coded);
+    coded.n_row_words = padded(n_blocks(n_rows));
+    coded.left_rows.reserve(node_of_set.size() * coded.n_row_words);
+    std::vector<std::uint64_t> missing(coded.n_row_words);
+    for (const std::uint32_t i : node_of_set) {
+        const CodedNode& node = coded.nodes[i];
+        const std::uint32_t* const column = values.data() + n_padded * node.column;
+        const auto find = [&](std::uint32_t least, std::uint32_t most, std::uint64_t* rows) {
+            kernels().outcome(column, n_rows, least, most, rows);
+        };
+        coded.left_rows.resize(coded.left_rows.size() + coded.n_row_words);
+        std::uint64_t* const left = coded.left_rows.data() + coded.left_rows.size() - coded.n_row_words;
+        find(0, ordered_bits(node.threshold), left);
+        if (!node.missing_left || !coded.has_missing[node.column]) continue;
+        find(kMissingBits, kMissingBits, missing.data());
+        for (std::size_t w = 0; w < coded.n_row_words; ++w) left[w] |= missing[w];
     }
 }
 
@@ -187,12 +221,12 @@ inline void compare_splits(CodedTree& coded) {
 
 // variable_of[column] is the variable that a column belongs to, or kNoVariable.
 inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const std::int32_t> variable_of,
-                           std::size_t n_variables) {
+                           std::size_t n_variables, std::vector<std::uint32_t>& values) {
     CodedTree coded;
     coded.n_rows = tree.rows.size();
     coded.rank = tree.rank.data();
     list_splits(coded, tree, variable_of);
-    fill_left_rows(coded, tree, X);
+    fill_left_rows(coded, tree, X, values);
     coded.n_words = padded(n_blocks(coded.nodes.size()));
     coded.own.assign(n_variables * coded.n_words, 0);
     for (std::size_t i = 0; i < coded.nodes.size(); ++i) {
@@ -251,14 +285,20 @@ inline void check_variables(std::span<const std::int32_t> variable_of, std::size
 }
 
 inline Projection project(const Forest& forest, std::span<const std::int32_t> variable_of, std::size_t n_variables,
-                          bool all_vote) {
+                          bool all_vote, std::size_t n_threads) {
     check_variables(variable_of, n_variables, forest.X.n_columns);
     Projection projection;
     projection.n_variables = n_variables;
     projection.all_vote = all_vote;
     projection.forest = &forest;
-    for (const Tree& tree : forest.trees)
-        projection.trees.push_back(code_tree(tree, forest.X, variable_of, n_variables));
+    projection.trees.resize(forest.trees.size());
+    const auto make_worker = [&] {
+        return [&, values = std::vector<std::uint32_t>()](std::size_t t) mutable {
+            projection.trees[t] = code_tree(forest.trees[t], forest.X, variable_of, n_variables, values);
+        };
+    };
+    StopFlag stop{false};
+    for_each_row(forest.trees.size(), n_threads, stop, make_worker, [](std::size_t) {}, 1);
     projection.informed.assign(projection.n_variables, std::vector<std::uint64_t>((projection.trees.size() + 63) / 64));
     for (std::size_t t = 0; t < projection.trees.size(); ++t)
         for (std::size_t v = 0; v < projection.n_variables; ++v)

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -31,25 +30,6 @@ inline std::uint32_t code_of(std::span<const float> thresholds, float value) {
         first += first[half - 1] < value ? half : 0;
     }
     return static_cast<std::uint32_t>(first - thresholds.data());
-}
-
-// The codes of many values. Missing values have the code after the largest one. Some values are searched together,
-// since each waits for its last comparison.
-inline void codes_of(std::span<const float> thresholds, std::span<const float> values, std::uint32_t* codes) {
-    constexpr std::size_t kTogether = 16;  // not tuned
-    std::array<float, kTogether> value{};
-    for (std::size_t begin = 0; begin < values.size(); begin += kTogether) {
-        const std::size_t n_values = std::min(kTogether, values.size() - begin);
-        std::copy_n(values.data() + begin, n_values, value.data());
-        std::array<std::uint32_t, kTogether> code{};
-        for (std::size_t n = thresholds.size(), half; n > 0; n -= half) {
-            half = (n + 1) / 2;
-            for (std::size_t i = 0; i < kTogether; ++i)
-                code[i] += thresholds[code[i] + half - 1] < value[i] ? static_cast<std::uint32_t>(half) : 0;
-        }
-        for (std::size_t i = 0; i < n_values; ++i)
-            codes[begin + i] = value[i] == value[i] ? code[i] : static_cast<std::uint32_t>(thresholds.size()) + 1;
-    }
 }
 
 inline void sort_and_unite(std::vector<float>& thresholds) {

@@ -107,6 +107,9 @@ CAUTION = 1.0
 # Training rows with which the shares of numbers are calibrated, at most.
 N_CALIBRATED = 4_000
 MOST_STEPS, SMALL_STEP = 100, 1e-9
+# A step of Newton's method that changes no logit by more than this surely makes the loss smaller: the second derivative
+# of the logistic loss changes at most by the factor e^r where a logit changes by r, and e^r - 1 - r < r^2 up to here.
+SAFE_CHANGE = 1.79
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class Calibration:
         """Fit the curve to rows."""
         is_known = ~np.isnan(votes)
         logits, is_wanted = _logit(votes[is_known].astype(np.float64)), is_wanted[is_known]
-        if len(np.unique(is_wanted)) < 2:
+        if is_wanted.all() or not is_wanted.any():
             return cls()
         (slope, intercept), covariance = _fit_curve(logits, is_wanted)
         (of_slope, shared), (_, of_intercept) = covariance.tolist()
@@ -169,24 +172,29 @@ def _fit_curve(
     logits: NDArray[np.float64], is_wanted: NDArray[np.bool_]
 ) -> tuple[tuple[float, float], NDArray[np.float64]]:
     """Return the most probable slope and intercept, by Newton's method, and their covariances."""
-    terms = np.column_stack([logits, np.ones(len(logits))])
     signs = np.where(is_wanted, 1.0, -1.0)
     precision = np.eye(2) / PRIOR_DEVIATION**2
+    largest = float(np.abs(logits).max())
 
     def loss(curve: NDArray[np.float64]) -> float:
         distance = (curve - PRIOR) / PRIOR_DEVIATION
-        return float(np.logaddexp(0.0, -signs * (terms @ curve)).sum() + distance @ distance / 2)
+        return float(np.logaddexp(0.0, -signs * (curve[0] * logits + curve[1])).sum() + distance @ distance / 2)
 
     def derivatives(curve: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        chances = expit(terms @ curve)
-        slopes = terms.T @ (chances - is_wanted) + precision @ (curve - PRIOR)
-        return slopes, (terms * (chances * (1 - chances))[:, None]).T @ terms + precision
+        # The chances are (1 + tanhs) / 2. NumPy computes tanh about five times as fast as SciPy computes expit.
+        tanhs = np.tanh(0.5 * (curve[0] * logits + curve[1]))
+        errors = 0.5 * (tanhs - signs)
+        weights = 0.25 * (1.0 - tanhs**2)
+        weighted = weights * logits
+        slopes = np.array([(errors * logits).sum(), errors.sum()]) + precision @ (curve - PRIOR)
+        shared = weighted.sum()
+        return slopes, np.array([[(weighted * logits).sum(), shared], [shared, weights.sum()]]) + precision
 
     curve = PRIOR.copy()
     for _ in range(MOST_STEPS):
         slopes, information = derivatives(curve)
         step = np.linalg.solve(information, slopes)
-        while loss(curve - step) > loss(curve) and np.abs(step).max() > SMALL_STEP:
+        while abs(step[0]) * largest + abs(step[1]) > SAFE_CHANGE and loss(curve - step) > loss(curve):
             step /= 2  # the quadratic was no good picture of the loss so far away
         curve = curve - step
         if np.abs(step).max() <= SMALL_STEP:

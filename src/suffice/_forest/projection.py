@@ -54,20 +54,21 @@ class ProjectedForest:
     cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
     columns: dict[int, NDArray[np.float32]] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _on_candidates: _core.Projection | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what the core cannot project. Otherwise the first question projects: that takes the most memory."""
         if self.forest.X.shape[1] > MAX_COLUMNS:
-            _ = self.on_candidates
+            self.on_candidates()
 
-    @cached_property
-    def on_candidates(self) -> _core.Projection:
-        """The projection on the candidates: bit i of a set's mask stands for the i-th of them."""
+    def on_candidates(self, n_threads: int = 1) -> _core.Projection:
+        """Project on the candidates, once: bit i of a set's mask stands for the i-th of them."""
         with self._lock:  # it is large, so that two threads must not make it both
-            if "on_candidates" not in self.__dict__:
-                self.__dict__["on_candidates"] = self._project([(variable,) for variable in self.candidates])
-            projection: _core.Projection = self.__dict__["on_candidates"]
-            return projection
+            if self._on_candidates is None:
+                projection = self._project([(variable,) for variable in self.candidates], n_threads)
+                object.__setattr__(self, "_on_candidates", projection)
+            assert self._on_candidates is not None
+            return self._on_candidates
 
     @cached_property
     def _candidate_set(self) -> frozenset[int]:
@@ -77,18 +78,20 @@ class ProjectedForest:
         """Leave projections and cells out of pickles: they are computed again."""
         return type(self), (self.forest, self.variables, self.candidates, self.min_node_size, self.all_vote)
 
-    def cells_of(self, S: VariableSet) -> tuple[list[int], _core.SetCells]:
+    def cells_of(self, S: VariableSet, n_threads: int) -> tuple[list[int], _core.SetCells]:
         """Return the columns of a set, and its cells as far as they are known."""
         columns = sorted(column for variable in S for column in self.variables.columns[variable])
-        cells: _core.SetCells = self.cells.get(
-            (S, self.min_node_size),
-            lambda: _core.SetCells(
+
+        def make() -> _core.SetCells:
+            is_known = self._candidate_set.issuperset(S)
+            return _core.SetCells(
                 forest=self.forest.core,
-                projection=self.on_candidates if self._candidate_set.issuperset(S) else self._project_once([S]),
+                projection=self.on_candidates(n_threads) if is_known else self._project_once([S], n_threads),
                 columns=np.array(columns, dtype=np.int32),
                 min_node_size=self.min_node_size,
-            ),
-        )
+            )
+
+        cells: _core.SetCells = self.cells.get((S, self.min_node_size), make)
         return columns, cells
 
     def values_of(self, columns: Sequence[int]) -> list[NDArray[np.float32]]:
@@ -101,7 +104,7 @@ class ProjectedForest:
     def sdp(self, X: Matrix, sets: Sequence[VariableSet], outcomes: Outcomes, n_threads: int) -> Floats:
         """Compute the probability that the outcome is kept, given X_S = x_S."""
         sdp = np.empty(len(X))
-        for rows, projection, masks in self._projections(sets):
+        for rows, projection, masks in self._projections(sets, n_threads):
             sdp[rows] = _core.sdp(
                 projection=projection,
                 rows=_core.Rows(X=X[rows], lo=outcomes.low[rows], hi=outcomes.high[rows]),
@@ -119,7 +122,7 @@ class ProjectedForest:
     def squared_weights(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
         """Sum the squared weights of the training rows in the cells of X_S = x_S."""
         squares = np.empty(len(X))
-        for rows, projection, masks in self._projections(sets):
+        for rows, projection, masks in self._projections(sets, n_threads):
             squares[rows] = _core.squared_weights(
                 projection=projection, X=X[rows], sets=masks, min_node_size=self.min_node_size, n_threads=n_threads
             )
@@ -127,20 +130,20 @@ class ProjectedForest:
 
     def mean(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
         """Compute the mean outcome given X_S = x_S."""
-        return self._reduce(partial(_core.mean, n_threads=n_threads), X, sets, width=1)[:, 0]
+        return self._reduce(_core.mean, X, sets, 1, n_threads)[:, 0]
 
     def cumulative_shares(
         self, X: Matrix, sets: Sequence[VariableSet] | None, end: NDArray[np.uint32], n_threads: int
     ) -> Floats:
         """Compute the probabilities of ranks below some ends."""
-        return self._reduce(partial(_core.cumulative_shares, end=end, n_threads=n_threads), X, sets, len(end))
+        return self._reduce(partial(_core.cumulative_shares, end=end), X, sets, len(end), n_threads)
 
     def quantiles(self, X: Matrix, sets: Sequence[VariableSet] | None, levels: Floats, n_threads: int) -> Floats:
         """Find the smallest outcomes whose cumulative probability reaches some levels."""
-        return self._reduce(partial(_core.quantiles, levels=levels, n_threads=n_threads), X, sets, len(levels))
+        return self._reduce(partial(_core.quantiles, levels=levels), X, sets, len(levels), n_threads)
 
     def _reduce(
-        self, reduce: Callable[..., Floats], X: Matrix, sets: Sequence[VariableSet] | None, width: int
+        self, reduce: Callable[..., Floats], X: Matrix, sets: Sequence[VariableSet] | None, width: int, n_threads: int
     ) -> Floats:
         """Compute `width` numbers for each row given X_S = x_S; without sets, given all of it."""
 
@@ -150,28 +153,28 @@ class ProjectedForest:
             )
 
         if sets is None:
-            return reduce(rows=known(None, X, None))
+            return reduce(rows=known(None, X, None), n_threads=n_threads)
         out = np.empty((len(X), width))
-        for rows, projection, masks in self._projections(sets):
-            out[rows] = reduce(rows=known(projection, X[rows], masks))
+        for rows, projection, masks in self._projections(sets, n_threads):
+            out[rows] = reduce(rows=known(projection, X[rows], masks), n_threads=n_threads)
         return out
 
     def _projections(
-        self, sets: Sequence[VariableSet]
+        self, sets: Sequence[VariableSet], n_threads: int
     ) -> Iterator[tuple[NDArray[np.intp] | slice, _core.Projection, Masks]]:
         """Yield rows with a projection that distinguishes their sets, and the masks of the sets in it."""
         distinct = set(sets)
         union = tuple(sorted({variable for S in distinct for variable in S}))
         if self._candidate_set.issuperset(union) and len(self.candidates) <= MAX_VARIABLES:
-            yield slice(None), self.on_candidates, self._masks(sets, self.candidates)
+            yield slice(None), self.on_candidates(n_threads), self._masks(sets, self.candidates)
         elif len(union) <= MAX_VARIABLES:
-            projection = self._project_once([(variable,) for variable in union])
+            projection = self._project_once([(variable,) for variable in union], n_threads)
             yield slice(None), projection, self._masks(sets, union)
         else:
             # A cell depends on S as a whole, so S may be one group: no limit on its size, but one projection each.
             for S in sorted(distinct):
                 rows = np.flatnonzero([T == S for T in sets])
-                yield rows, self._project_once([S]), np.ones(len(rows), dtype=np.uint64)
+                yield rows, self._project_once([S], n_threads), np.ones(len(rows), dtype=np.uint64)
 
     @staticmethod
     def _masks(sets: Sequence[VariableSet], variables: VariableSet) -> Masks:
@@ -179,15 +182,16 @@ class ProjectedForest:
         mask_of = {S: as_mask([bit[variable] for variable in S]) for S in set(sets)}
         return np.array([mask_of[S] for S in sets], dtype=np.uint64)
 
-    def _project_once(self, sets: list[VariableSet]) -> _core.Projection:
+    def _project_once(self, sets: list[VariableSet], n_threads: int) -> _core.Projection:
         """Project, or take the last projection again."""
-        projection: _core.Projection = self.projections.get(tuple(sets), lambda: self._project(sets))
+        projection: _core.Projection = self.projections.get(tuple(sets), lambda: self._project(sets, n_threads))
         return projection
 
-    def _project(self, sets: list[VariableSet]) -> _core.Projection:
+    def _project(self, sets: list[VariableSet], n_threads: int) -> _core.Projection:
         return _core.Projection(
             forest=self.forest.core,
             variable_of=self.variables.number_columns(sets),
             n_variables=len(sets),
             all_vote=self.all_vote,
+            n_threads=n_threads,
         )

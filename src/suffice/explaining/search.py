@@ -159,7 +159,7 @@ def _search(
         # The distribution given any set is that of the empty one, which is sufficient only if it may be.
         level, smallest, largest = level if smallest == 0 else math.inf, 0, 0
     found = _core.search(
-        projection=projected.on_candidates,
+        projection=projected.on_candidates(settings.n_threads),
         rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
         options=_core.SearchOptions(
             pi=level,
@@ -234,7 +234,7 @@ def find_maximal_rules(
         # Rows of one outcome together: the shares in the cells are computed once.
         pairs.sort(key=lambda pair: (int(low[row_sets[pair][0]]), int(high[row_sets[pair][0]])))
         rows = [row_sets[pair][0] for pair in pairs]
-        columns, cells = fitted.projected.cells_of(S)
+        columns, cells = fitted.projected.cells_of(S, fitted.settings.n_threads)
         boxes = _core.find_rules(
             cells=cells,
             rows=_core.Rows(X=X[rows], lo=low[rows], hi=high[rows]),
