@@ -7,10 +7,11 @@ SUFFICE_DATA. Times are CPU times of one thread. ``--tables`` names some of the 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +21,12 @@ from experiments.data.loaders import load_flights
 from experiments.data.synthetic import make_switch
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.held_out import precision_on
 from benchmarks.printing import number, print_table
+from benchmarks.real_tables import Part
 from benchmarks.run import head
 from suffice import SufficientExplainer
-from suffice._forest import fitting
+from suffice._forest import fitting, trees
 
 N_TRAIN, N_FRESH = 300_000, 27_000
 
@@ -115,7 +118,115 @@ def forests(names: list[str]) -> None:
     print_table(("table", "rows a tree draws", "leaf", "leaves", "accuracy", "AUC", "Brier", "R2", "fit, s"), lines)
 
 
-PARTS = {"forests": forests}
+# The rows that a tree counts at most; the last number stands for all rows.
+COUNTED = (4096, 8192, 16_384, 10**9)
+N_EXPLAINED, N_RULES = 200, 150
+LEAST_COVERED = 30  # fresh rows that a rule must cover to be scored
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What an explainer answers on fresh rows, and what it costs."""
+
+    n_counted: int  # rows of a tree, on average
+    best_sets: list[Any]  # None in rows without a sufficient set
+    stated: float
+    fresh: float
+    n_scored: int
+    milliseconds: float
+    n_bytes: int
+
+    def same_as(self, other: _Answers) -> float:
+        """Return the share of rows with the same best set, or with none in both."""
+        return float(np.mean([a == b for a, b in zip(self.best_sets, other.best_sets, strict=True)]))
+
+
+def counted(names: list[str]) -> None:
+    """How answers change with the number of rows that a tree counts, beside what another seed changes."""
+    lines = []
+    for name in names:
+        table = TABLES[name]()
+        answers = {}
+        for seed, numbers in ((0, COUNTED), (1, (trees.MOST_COUNTED,))):
+            with _grown_once():
+                for most in numbers:
+                    answers[most, seed] = _answers(table, most, seed)
+        whole, default = answers[COUNTED[-1], 0], answers[trees.MOST_COUNTED, 0]
+        for (most, seed), answer in answers.items():
+            has_set = np.mean([best is not None for best in answer.best_sets])
+            figures = (has_set, answer.stated, answer.fresh, answer.same_as(whole), answer.same_as(default))
+            sizes = ["all" if most == COUNTED[-1] else f"{most}", f"{answer.n_counted}", f"{seed}"]
+            costs = [f"{answer.n_scored}", f"{answer.milliseconds:.1f}", f"{answer.n_bytes / 2**30:.2f}"]
+            lines.append([name, *sizes, *(number(figure) for figure in figures), *costs])
+    same = f"same set as {trees.MOST_COUNTED}, seed 0"
+    figures_of = ("has a set", "stated", "fresh", "same set as all", same, "rules", "ms a row", "GiB")
+    print_table(("table", "most", "rows counted", "seed", *figures_of), lines)
+
+
+def _answers(table: LargeTable, most: int, seed: int) -> _Answers:
+    """Explain fresh rows, and score the rules of some of them on the other fresh rows."""
+    defaults = trees.MOST_COUNTED, trees.MOST_BITS
+    trees.MOST_COUNTED = most
+    if most == COUNTED[-1]:
+        trees.MOST_BITS = 2**60
+    try:
+        explainer = SufficientExplainer(random_state=seed, n_jobs=1, unseen="missing").fit(table.X, table.y)
+    finally:
+        trees.MOST_COUNTED, trees.MOST_BITS = defaults
+    rows = table.fresh[:N_EXPLAINED]
+    explainer.explain(rows[:1], rules=None, progress=False)  # what is built once
+    start = time.process_time()
+    explanations = explainer.explain(rows, rules=None, progress=False)
+    milliseconds = 1000 * (time.process_time() - start) / len(rows)
+    best_sets = [
+        best.variables if has_set else None
+        for best, has_set in zip(explanations.best_sets, explanations.has_set, strict=True)
+    ]
+    others = Part(table.fresh[N_EXPLAINED:], np.asarray(table.fresh_outcomes[N_EXPLAINED:]))
+    stated, fresh = score_rules(explainer.explain(rows[:N_RULES], progress=False).rules, others)
+    means = (float(np.mean(values)) if values else math.nan for values in (stated, fresh))
+    projected = explainer.fitted_.projected
+    n_counted = round(np.mean([len(tree.rows) for tree in projected.forest.trees.trees]))
+    return _Answers(n_counted, best_sets, *means, len(stated), milliseconds, projected.on_candidates.n_bytes)
+
+
+def score_rules(rules: Any, others: Part) -> tuple[list[float], list[float]]:
+    """Return the stated precision of rules, and that on other rows, where a rule covers enough of them."""
+    stated, fresh = [], []
+    for rule in rules:
+        if rule is None or rule.precision is None or not rule.conditions:
+            continue
+        is_covered = rule.covers(others.X)
+        if is_covered.sum() >= LEAST_COVERED:
+            stated.append(rule.precision)
+            fresh.append(precision_on(rule, Part(others.X[is_covered], others.y[is_covered])))
+    return stated, fresh
+
+
+@contextlib.contextmanager
+def _grown_once() -> Iterator[None]:
+    """Let all fits take the forest of the first one."""
+    grow_of = {name: getattr(fitting, name) for name in ("fit_screened_forest", "fit_forest")}
+    grown: dict[str, Any] = {}
+
+    def once(name: str) -> Callable[..., Any]:
+        def grow(*arguments: Any) -> Any:
+            if name not in grown:
+                grown[name] = grow_of[name](*arguments)
+            return grown[name]
+
+        return grow
+
+    for name in grow_of:
+        setattr(fitting, name, once(name))
+    try:
+        yield
+    finally:
+        for name, grow in grow_of.items():
+            setattr(fitting, name, grow)
+
+
+PARTS = {"forests": forests, "counted": counted}
 
 
 def main() -> None:

@@ -109,8 +109,8 @@ def _arrays_of(nodes: Any, rows: NDArray[np.int32]) -> TreeArrays:
     )
 
 
-# The rows that a tree counts at most, another sample of its rows in each tree. On flights, 8,192 to 16,384 rows changed
-# the answers no more than another seed did.
+# The rows that a tree counts at most, another sample of its rows in each tree. On the switch model, best sets differ
+# from those of all rows in 16 % of the rows with 8,192 and in 8 % with 16,384, and between two seeds in 6 %.
 MOST_COUNTED = 16_384
 # Fewer if the forest has so many splits that their bits, one for each row of the tree, would take more than 1 GiB.
 MOST_BITS, LEAST_COUNTED = 2**33, 4096
