@@ -1,34 +1,32 @@
-"""What Spark and Dask cost: ``python -m benchmarks.engines [--rows 100000] [--no-rules]``.
+"""What Spark and Dask cost: ``python -m benchmarks.engines [--rows 2000] [--training-rows 1000000]``.
 
-The same table of lines three ways: directly, ``explain_batch`` over the whole table with two threads; and through each
-engine with two workers of one thread. Sessions, the sending of the explainer and one run to warm up do not count. The
-three take turns, and the best of three rounds counts. The answers are compared before the times are.
+The default explainer of late flights, drawn again with noise, explains other flights three ways: directly,
+``explain_batch`` over the whole table with two threads; and through each engine with two workers of one thread.
+Sessions, the sending of the explainer and one run to warm up do not count. The answers are compared before the times
+are. The flights need the folder of data files in SUFFICE_DATA.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
+import resource
 import sys
 import time
 import warnings
 
 import pandas as pd
-from experiments.data.synthetic import make_switch
 
 from benchmarks.run import head
-from benchmarks.switch import switch_forest
+from benchmarks.scale import flights_table
 from suffice import SufficientExplainer
 from suffice import dask as suffice_dask
 from suffice import spark as suffice_spark
-from suffice._io.batches import N_ROWS, BatchRequest, explain_batch
-from suffice._io.result_table import result_columns
+from suffice._io.batches import BatchRequest, explain_batch
+from suffice._io.saved import to_bytes
 from suffice.explaining.search import ExplainOptions
 
-N_ROUNDS = 3
 N_PARTS = 8
-GOAL = 1.3
 
 
 def start_spark():
@@ -44,84 +42,75 @@ def start_spark():
     return session
 
 
-def time_lines(explainer, rows, rules):
-    """Seconds of explaining, of making the columns of the result, and of making explanations one by one."""
-    times = [0.0, 0.0, 0.0]
-    for begin in range(0, len(rows), N_ROWS):
-        clock = [time.perf_counter()]
-        explanations = explainer.explain(rows[begin : begin + N_ROWS], sets="minimal", rules=rules)
-        clock.append(time.perf_counter())
-        result_columns(explanations)
-        clock.append(time.perf_counter())
-        for _ in explanations:
-            pass
-        clock.append(time.perf_counter())
-        times = [total + end - start for total, start, end in zip(times, clock[:-1], clock[1:], strict=True)]
-    return times
+def peak_of_process(*_):
+    """The peak memory of the process that runs this, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def run(n_rows, rules):
+def run(n_rows, n_train):
     import dask.dataframe as dd
     import pyarrow as pa
     from distributed import Client, LocalCluster
 
-    train, _, forest = switch_forest(10_000)
-    explainer = SufficientExplainer.paper(forest, n_jobs=2).fit(train.X, train.y)
-    X = make_switch(n_rows, random_state=1).X
-    table = X.assign(id=range(n_rows))
+    X, y, rows, _ = flights_table(n_train)
+    explainer = SufficientExplainer(random_state=0, unseen="missing").fit(X, y)
+    del X, y
+    table = rows[:n_rows].assign(id=range(n_rows))
     session = start_spark()
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
     client = Client(cluster)
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # pyspark 4.3 on pandas 3
-        rows = session.createDataFrame(pa.Table.from_pandas(table, preserve_index=False)).repartition(N_PARTS).cache()
-        rows.count()
+        warnings.simplefilter("ignore")  # of a large graph, and of pyspark 4.3 on pandas 3
+        in_spark = session.createDataFrame(pa.Table.from_pandas(table, preserve_index=False))
+        in_spark = in_spark.repartition(N_PARTS).cache()
+        in_spark.count()
         in_dask = client.persist(dd.from_pandas(table, npartitions=N_PARTS))
-        options = {"sets": "minimal", "rules": rules}
-        by_spark = suffice_spark.explain(explainer, rows, keep="id", **options)
-        by_dask = suffice_dask.explain(explainer, in_dask, keep="id", **options)
-        held_types = [(name, "number") for name in table.columns]
-        request = BatchRequest.of(explainer, held_types, None, "id", ExplainOptions(**options))
+        by_spark = suffice_spark.explain(explainer, in_spark, keep="id")
+        by_dask = suffice_dask.explain(explainer, in_dask, keep="id")
+        held_types = suffice_dask._held_types(table)
+        request = BatchRequest.of(explainer, held_types, None, "id", ExplainOptions())
         jobs = {
             "directly, 2 threads": lambda: explain_batch(explainer.with_settings(n_jobs=2), table, request),
             "Spark, 2 executors": lambda: by_spark.toArrow().to_pandas(),
             "Dask, 2 processes": lambda: client.compute(by_dask).result(),
         }
-        frames = {name: job().sort_values("id", ignore_index=True) for name, job in jobs.items()}  # and warm up
-        expected = frames["directly, 2 threads"]
-        for name, frame in frames.items():
-            for column in ("id", "sdp", "rule", "support", "size", "outcome"):
-                pd.testing.assert_series_equal(
-                    frame[column].astype(expected[column].dtype),
-                    expected[column],
-                    check_exact=True,
-                    obj=f"{name}: {column}",
-                )
-        best = dict.fromkeys(jobs, math.inf)
-        for _ in range(N_ROUNDS):
-            for name, job in jobs.items():
-                start = time.perf_counter()
-                job()
-                best[name] = min(best[name], time.perf_counter() - start)
+        frames, taken = {}, {}
+        for name, job in jobs.items():
+            job()  # to warm up
+            start = time.perf_counter()
+            frames[name] = job().sort_values("id", ignore_index=True)
+            taken[name] = time.perf_counter() - start
+        compare(frames)
+        in_workers = session.sparkContext.parallelize(range(N_PARTS), N_PARTS).mapPartitions(
+            lambda _: iter([peak_of_process()])
+        )
+        peaks = {"Spark": max(in_workers.collect()), "Dask": max(client.run(peak_of_process).values())}
     client.close()
     cluster.close()
     session.stop()
 
-    direct = best["directly, 2 threads"]
-    print(f"Switch model, {n_rows} rows, {N_PARTS} partitions, rules={rules!r}: s (best of {N_ROUNDS})")
-    for name, seconds in best.items():
-        goal = "" if seconds == direct else f"   {seconds / direct:.2f} of the direct call's (goal at most {GOAL})"
-        print(f"  {name:20s} {seconds:8.2f}{goal}")
-    explaining, columns, lines = time_lines(explainer.with_settings(n_jobs=2), X[:5000], rules)
-    print(f"  of the direct call, making lines takes {columns / (explaining + columns):.1%}", end="")
-    print(f"; one by one it would take {lines / (explaining + lines):.1%}")
+    direct = taken["directly, 2 threads"]
+    print(f"Late flights, {n_train} training rows, {n_rows} rows with rules, {N_PARTS} partitions")
+    for name, seconds in taken.items():
+        print(f"  {name:20s} {seconds:7.1f} s, {n_rows / seconds / 2:.1f} rows a second and core", end="")
+        print(f", {seconds / direct:.2f} of the direct call's time")
+    print(f"  sent once: {len(to_bytes(explainer)) / 1e6:.0f} MB; peak memory of a worker", end="")
+    print(" and".join(f" {peak / 2**30:.2f} GiB ({name})" for name, peak in peaks.items()))
+
+
+def compare(frames):
+    """Check that all ways give the same lines."""
+    expected, *others = frames.values()
+    for frame in others:
+        for column in ("id", "sdp", "rule", "support", "size", "outcome"):
+            same_type = frame[column].astype(expected[column].dtype)
+            pd.testing.assert_series_equal(same_type, expected[column], check_exact=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--no-rules", action="store_true", help="sets only")
+    parser.add_argument("--rows", type=int, default=2_000)
+    parser.add_argument("--training-rows", type=int, default=1_000_000)
     arguments = parser.parse_args()
     print(head())
-    run(arguments.rows, None if arguments.no_rules else "minimal")
+    run(arguments.rows, arguments.training_rows)

@@ -187,7 +187,7 @@ def _answers(table: LargeTable, most: int, seed: int) -> _Answers:
     means = (float(np.mean(values)) if values else math.nan for values in (stated, fresh))
     projected = explainer.fitted_.projected
     n_counted = round(np.mean([len(tree.rows) for tree in projected.forest.trees.trees]))
-    return _Answers(n_counted, best_sets, *means, len(stated), milliseconds, projected.on_candidates.n_bytes)
+    return _Answers(n_counted, best_sets, *means, len(stated), milliseconds, projected.on_candidates().n_bytes)
 
 
 def score_rules(rules: Any, others: Part) -> tuple[list[float], list[float]]:
