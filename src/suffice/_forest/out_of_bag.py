@@ -212,8 +212,8 @@ def calibration_of(state: Fitted, target: Target) -> Calibration:
     """Return how often a target is reached where the trees vote for it, and learn it if it is not known yet."""
     known = _LEARNT.setdefault(state.forest, {})
     if target not in known and state.out_of_bag is not None and state.classes is not None:
-        votes = state.out_of_bag[:, target.holds(state.classes)].sum(axis=1)
-        known[target] = Calibration.learn(votes, target.holds(state.training[1]))
+        is_wanted = target.holds(state.classes)
+        known[target] = Calibration.learn(state.out_of_bag[:, is_wanted].sum(axis=1), is_wanted[state.forest.y_rank])
     elif target not in known and (state.errors is not None or state.interval_scores is not None):  # numbers, out of bag
         known[target] = _learn_of_numbers(state, target)
     return known.get(target, Calibration())
