@@ -201,7 +201,7 @@ class ProjectedTree {
     bool cut(std::uint32_t i, const SetSplits::Split& split, const std::array<CodeInterval, 2>& sides,
              std::uint32_t open, std::vector<std::uint32_t>& sent_right) {
         Node node = nodes_[i];
-        const std::uint64_t* const goes_left = tree_.left_rows.data() + tree_.n_row_words * split.node;
+        const std::uint64_t* const goes_left = tree_.rows_left_of(split.node);
         Node left{i, 0, node.rows, open, node.is_listed, false}, right = left;
         if (node.is_listed) {
             left.n_rows = divide(list_.data() + node.rows, node.n_rows, sent_right,
