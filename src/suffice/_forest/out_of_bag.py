@@ -226,12 +226,13 @@ def class_probabilities(state: Fitted, X: NDArray[np.float32]) -> NDArray[np.flo
         ends = np.arange(1, len(state.classes) + 1, dtype=np.uint32)
         shares = state.projected.cumulative_shares(X, None, ends, state.settings.n_threads)
         return np.diff(shares, axis=1, prepend=0.0)
-    if state.forest not in _CLASS_CURVES:
+    forest = state.forest
+    if forest not in _CLASS_CURVES:
         targets = [Target((label,), 0.0, 0.0, format_label(label)) for label in state.classes.tolist()]
         curves = [calibration_of(state, target) for target in targets]
-        _CLASS_CURVES[state.forest] = np.array([[curve.slope, curve.intercept] for curve in curves])
-    slopes, intercepts = _CLASS_CURVES[state.forest].T
-    chances = expit(slopes * _logit(state.forest.predict_leaves(X, state.settings.n_threads)) + intercepts)
+        _CLASS_CURVES[forest] = np.array([[curve.slope, curve.intercept] for curve in curves])
+    slopes, intercepts = _CLASS_CURVES[forest].T
+    chances = expit(slopes * _logit(forest.predict_leaves(X, state.settings.n_threads)) + intercepts)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))  # one class against the others, so up to a factor
 
 
