@@ -9,15 +9,17 @@ are. The flights need the folder of data files in SUFFICE_DATA.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import resource
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.run import head
+from benchmarks.run import head, status
 from benchmarks.scale import flights_table
 from suffice import SufficientExplainer
 from suffice import dask as suffice_dask
@@ -42,49 +44,58 @@ def start_spark():
     return session
 
 
-def peak_of_process(*_):
+def peak_of_process():
     """The peak memory of the process that runs this, in bytes."""
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def run(n_rows, n_train):
+def peak_of_spark_workers():
+    """The peak memory of the Python processes of Spark, which wait for more work after a job."""
+    peaks = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if b"pyspark.daemon" in (process / "cmdline").read_bytes():
+                peaks.append(status("VmHWM", process.name))
+    return max(peaks)
+
+
+def ways_to_explain(explainer, table, session, client):
+    """The table, explained directly and through each engine: functions without arguments."""
     import dask.dataframe as dd
     import pyarrow as pa
+
+    in_spark = session.createDataFrame(pa.Table.from_pandas(table, preserve_index=False)).repartition(N_PARTS).cache()
+    in_spark.count()
+    in_dask = client.persist(dd.from_pandas(table, npartitions=N_PARTS))
+    by_spark = suffice_spark.explain(explainer, in_spark, keep="id")
+    by_dask = suffice_dask.explain(explainer, in_dask, keep="id")
+    request = BatchRequest.of(explainer, suffice_dask._held_types(table), None, "id", ExplainOptions())
+    return {
+        "directly, 2 threads": lambda: explain_batch(explainer.with_settings(n_jobs=2), table, request),
+        "Spark, 2 executors": lambda: by_spark.toArrow().to_pandas(),
+        "Dask, 2 processes": lambda: client.compute(by_dask).result(),
+    }
+
+
+def run(n_rows, n_train):
     from distributed import Client, LocalCluster
 
     X, y, rows, _ = flights_table(n_train)
     explainer = SufficientExplainer(random_state=0, unseen="missing").fit(X, y)
     del X, y
-    table = rows[:n_rows].assign(id=range(n_rows))
+    rows = rows.assign(id=range(len(rows)))
     session = start_spark()
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
     client = Client(cluster)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a large graph, and of pyspark 4.3 on pandas 3
-        in_spark = session.createDataFrame(pa.Table.from_pandas(table, preserve_index=False))
-        in_spark = in_spark.repartition(N_PARTS).cache()
-        in_spark.count()
-        in_dask = client.persist(dd.from_pandas(table, npartitions=N_PARTS))
-        by_spark = suffice_spark.explain(explainer, in_spark, keep="id")
-        by_dask = suffice_dask.explain(explainer, in_dask, keep="id")
-        held_types = suffice_dask._held_types(table)
-        request = BatchRequest.of(explainer, held_types, None, "id", ExplainOptions())
-        jobs = {
-            "directly, 2 threads": lambda: explain_batch(explainer.with_settings(n_jobs=2), table, request),
-            "Spark, 2 executors": lambda: by_spark.toArrow().to_pandas(),
-            "Dask, 2 processes": lambda: client.compute(by_dask).result(),
-        }
-        frames, taken = {}, {}
-        for name, job in jobs.items():
-            job()  # to warm up
-            start = time.perf_counter()
-            frames[name] = job().sort_values("id", ignore_index=True)
-            taken[name] = time.perf_counter() - start
-        compare(frames)
-        in_workers = session.sparkContext.parallelize(range(N_PARTS), N_PARTS).mapPartitions(
-            lambda _: iter([peak_of_process()])
-        )
-        peaks = {"Spark": max(in_workers.collect()), "Dask": max(client.run(peak_of_process).values())}
+    for job in ways_to_explain(explainer, rows[-4 * N_PARTS :], session, client).values():
+        job()  # loads the explainer in each worker
+    frames, taken = {}, {}
+    for name, job in ways_to_explain(explainer, rows[:n_rows], session, client).items():
+        start = time.perf_counter()
+        frames[name] = job().sort_values("id", ignore_index=True)
+        taken[name] = time.perf_counter() - start
+    compare(frames)
+    peaks = {"Spark": peak_of_spark_workers(), "Dask": max(client.run(peak_of_process).values())}
     client.close()
     cluster.close()
     session.stop()
@@ -112,5 +123,6 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=2_000)
     parser.add_argument("--training-rows", type=int, default=1_000_000)
     arguments = parser.parse_args()
-    print(head())
+    print(head(), flush=True)
+    warnings.simplefilter("ignore")  # of the forest, of a large graph, and of pyspark 4.3 on pandas 3
     run(arguments.rows, arguments.training_rows)

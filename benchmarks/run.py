@@ -95,8 +95,8 @@ def memory_of(action):
     return status("VmHWM") - before, result
 
 
-def status(field):
-    for line in Path("/proc/self/status").read_text().splitlines():
+def status(field, process="self"):
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return 1024 * int(line.split()[1])
     raise RuntimeError(f"the system does not tell {field}")
