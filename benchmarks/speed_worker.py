@@ -49,7 +49,8 @@ def fit(explainer, table, folder):
 
     with time_calls(BaseForest, ["fit"]) as in_forest:
         whole = cpu_seconds(lambda: explainer.fit(table["X"], table["y"]))
-    matrix, rows, fresh = (explainer.encode(X) for X in (table["X"], table["rows"], table["fresh"][0]))
+    # Plain arrays: the other methods have an environment without suffice.
+    matrix, rows, fresh = (np.asarray(explainer.encode(X)) for X in (table["X"], table["rows"], table["fresh"][0]))
     forest = explainer.forest_
     write(folder, "forest", forest)
     write(folder, "training", (matrix, np.asarray(table["y"])))
