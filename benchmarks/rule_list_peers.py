@@ -90,8 +90,8 @@ def split_table(name: str, seed: int, data: str | None) -> Split:
 
 def fit_ours(split: Split, seed: int) -> Fitted:
     explainer = SufficientExplainer(random_state=seed, unseen="missing")
-    kind, fallback = (GlobalRulesClassifier, "majority") if split.is_class else (GlobalRulesRegressor, "mean")
-    rule_list = kind(explainer, max_rules=N_RULES, fallback=fallback).fit(split.X, split.y)
+    kind = GlobalRulesClassifier if split.is_class else GlobalRulesRegressor
+    rule_list = kind(explainer, max_rules=N_RULES).fit(split.X, split.y)
     lines = rule_list.rules_
     return Fitted(
         len(lines),

@@ -143,12 +143,12 @@ def test_what_is_missing_or_wrong_is_said(fitted):
         fitted.certify(precision=0)
     with pytest.raises(ValueError, match="`confidence` must be in"):
         fitted.certify(confidence=1)
-    with pytest.raises(ValueError, match="`holdout` needs a fallback by name"):
+    with pytest.raises(ValueError, match="`holdout` needs fallback=None or 'forest'"):
         GlobalRulesClassifier(small_explainer(), fallback=RandomForestClassifier(2)).fit(X, y, holdout=0.2)
 
 
-@pytest.mark.parametrize("fallback", ["forest", "majority"])
-def test_a_fallback_by_name_decides_the_other_rows(fallback):
+@pytest.mark.parametrize("fallback", ["forest", None])
+def test_the_forest_or_the_default_decides_the_other_rows(fallback):
     X, y, _ = make_data(2, 400)
     rule_list = GlobalRulesClassifier(small_explainer(), fallback=fallback, random_state=0).fit(X, y, holdout=0.2)
     certified = rule_list.certify()

@@ -19,11 +19,11 @@ ABOUT_NUMBERS = "Figures are those of the training rows."
 
 
 def test_a_rule_list_reads_as_numbered_sentences():
-    assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
+    assert str(classifier([LEFT, RIGHT])).splitlines() == [
         "2 rules, coverage 80 % of 10 training rows; the first that covers a row decides. " + ABOUT_LABELS,
         "1. IF x0 <= 2.5 THEN a  (support 3, few rows, coverage 30 %, precision 1.00, 0.66 expected)",
         "2. IF x0 > 4.5 THEN b  (support 5, few rows, coverage 50 %, precision 0.80, 0.52 expected)",
-        "ELSE majority",
+        "ELSE b  (support 2, few rows, coverage 20 %, precision 1.00, 0.55 expected)",
     ]
     assert str(regressor([MIDDLE], fallback=LinearRegression())).splitlines() == [
         "1 rule, coverage 40 % of 10 training rows; the first that covers a row decides. " + ABOUT_NUMBERS,
@@ -71,32 +71,35 @@ def run_sql(rule_list, table):
 
 def test_the_sql_is_one_case():
     text = classifier([LEFT, RIGHT]).to_sql()
-    expected = """CASE WHEN "x0" <= 2.5e0 THEN 'a' WHEN "x0" > 4.5e0 THEN 'b' ELSE NULL END"""
+    expected = """CASE WHEN "x0" <= 2.5e0 THEN 'a' WHEN "x0" > 4.5e0 THEN 'b' ELSE 'b' END"""
     assert " ".join(text.split()) == expected
-    assert classifier([]).to_sql() == "NULL"
+    assert "ELSE NULL" in classifier([LEFT, RIGHT], abstain=True).to_sql()
+    assert (classifier([]).to_sql(), classifier([], abstain=True).to_sql()) == ("'b'", "NULL")
     assert "THEN FALSE\n" in classifier([LEFT], y=Y == "b").to_sql()
 
 
 @pytest.mark.parametrize("labels", [["it's", "\"q\" -- ''"], [0, -7], [False, True], [1.0, -2e15]])
-def test_the_sql_says_what_predict_says(labels):
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_sql_says_what_predict_says(labels, abstain):
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(60, 3)), 2)
     table[rng.random(table.shape) < 0.2] = np.nan
     y = np.array(labels)[rng.integers(0, 2, size=60)]
-    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y, abstain=abstain)
     expected = rule_list.predict(table).tolist()
-    assert {None, *rule_list.classes_.tolist()} == set(expected)
+    assert {*([None] if abstain else []), *rule_list.classes_.tolist()} == set(expected)
     assert run_sql(rule_list, table) == expected
 
 
-def test_the_sql_of_numbers_says_what_predict_says():
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_sql_of_numbers_says_what_predict_says(abstain):
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(60, 3)), 2)
     y = 1e-6 * rng.normal(size=60)
-    rule_list = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
+    rule_list = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF, abstain=abstain)
     expected = rule_list.predict(table)
     numbers = np.array(run_sql(rule_list, table), dtype=float)
-    assert 0 < np.isnan(expected).sum() < 60
+    assert 0 < np.count_nonzero(~rule_list.covered(table)) < 60
     assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
 
 
@@ -105,7 +108,7 @@ def test_the_sql_of_numbers_says_what_predict_says():
 
 def test_a_list_as_a_dictionary():
     lines = classifier([LEFT, RIGHT]).to_dict()
-    assert {name: value for name, value in lines.items() if name != "rules"} == {
+    assert {name: value for name, value in lines.items() if name not in ("rules", "default")} == {
         "task": "classification",
         "target": "y",
         "n_rows": 10,
@@ -122,6 +125,9 @@ def test_a_list_as_a_dictionary():
         "frequencies": {"a": 0.2, "b": 0.8},
         "conditions": RIGHT.to_dict()["conditions"],
     }
+    default = {name: lines["default"][name] for name in ("if", "output", "support", "precision", "conditions")}
+    assert default == {"if": "", "output": "b", "support": 2, "precision": 1.0, "conditions": []}
+    assert classifier([LEFT], abstain=True).to_dict()["default"] is None
     line = regressor([MIDDLE]).to_dict()["rules"][0]
     assert {name: line[name] for name in ("output", "support", "coverage", "mse", "mae")} == {
         "output": 5.0,

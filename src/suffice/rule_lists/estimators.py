@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -20,7 +20,7 @@ from suffice._table.frames import as_frame, load_pandas
 from suffice._table.input import check_finite, read_input, read_outcomes
 from suffice._text import counted, format_percent
 from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, rows_set_aside
-from suffice.errors import check_number, check_word, did_you_mean
+from suffice.errors import check_number, check_word
 from suffice.explainer import SufficientExplainer
 from suffice.explaining.certificate import check_confidence, check_level
 from suffice.explaining.explanations import Explanations
@@ -60,6 +60,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         min_precision: float = 0.0,
         min_support: int = 1,
         fallback: Any = None,
+        abstain: bool = False,
         random_state: Any = None,
     ) -> None:
         self.explainer = explainer
@@ -67,6 +68,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.min_precision = min_precision
         self.min_support = min_support
         self.fallback = fallback
+        self.abstain = abstain
         self.random_state = random_state
 
     @property
@@ -80,6 +82,12 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """What each rule predicts."""
         check_is_fitted(self, "lines_")
         return self.lines_.outputs
+
+    @property
+    def default_(self) -> GlobalRule | None:
+        """What rows that no rule covers are predicted to have; None if there is a fallback, or if the list abstains."""
+        check_is_fitted(self, "lines_")
+        return None if self.abstain or self.fallback_ is not None else self.lines_.default
 
     @property
     def training_outcomes_(self) -> NDArray[Any]:
@@ -107,9 +115,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The fitted list.
         """
         self._check_parameters()
-        if holdout is not None and not (self.fallback is None or isinstance(self.fallback, str)):
+        if holdout is not None and self.fallback not in (None, "forest"):
             raise ValueError(
-                "`holdout` needs a fallback by name, or none: others would need the table without these rows."
+                "`holdout` needs fallback=None or 'forest': others would need the table without these rows."
             )
         table, task = self._read_training(X, y)
         named = y if hasattr(y, "name") else task.outcomes  # the explainer names a regression's outcome after it
@@ -219,7 +227,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.set_aside_ = _set_aside(rules.fitted) if isinstance(rules, Explanations) else None
         if (explainer := self._fitted_explainer()) is not None:
             self.explainer_ = explainer
-        elif isinstance(self.fallback, str) and self.fallback == "forest":
+        elif self.fallback == "forest":
             self.explainer_ = self._fit_explainer(self._table_for_others(X, table), task.outcomes)
         return self._collect(local_rules, X, table, task)
 
@@ -357,7 +365,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,), bool
-            Whether the rules, and not the fallback, decide the row.
+            Whether a rule decides the row, not the default line or the fallback.
         """
         return np.asarray(self.decision_path(X) >= 0)
 
@@ -404,8 +412,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         dict
-            The task, the target, the number of training rows, the share of them that some rule covers, and the rules:
-            each as a sentence, in SQL, with its figures and its conditions.
+            The task, the target, the number of training rows, the share of them that some rule covers, the rules, each
+            as a sentence, in SQL, with its figures and its conditions, and the default line.
         """
         check_is_fitted(self, "lines_")
         return {
@@ -415,6 +423,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             "coverage": self.lines_.coverage,
             **({} if self.certificate_ is None else {"certificate": self.certificate_.to_dict()}),
             "rules": [line.to_dict() for line in self.rules_],
+            "default": None if self.default_ is None else self.default_.to_dict(),
         }
 
     def to_json(self, **options: Any) -> str:
@@ -452,17 +461,19 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     def to_sql(self) -> str:
         """Write the list as one SQL expression.
 
-        Missing values must be NULL. The fallback is not part of it.
+        Missing values must be NULL. A fallback is not part of it.
 
         Returns
         -------
         str
-            ``CASE WHEN ... THEN ... ELSE NULL END``, NULL where no rule covers a row; just NULL if there is no rule.
+            ``CASE WHEN ... THEN ... ELSE ... END``, with the default line at the end, or NULL where there is none. Just
+            that value if there is no rule.
         """
+        default = "NULL" if self.default_ is None else to_sql_literal(self.default_.output)
         if not self.rules_:
-            return "NULL"
+            return default
         cases = "\n".join(f"  WHEN {line.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
-        return f"CASE\n{cases}\n  ELSE NULL\nEND"
+        return f"CASE\n{cases}\n  ELSE {default}\nEND"
 
     @property
     def heading(self) -> str:
@@ -478,10 +489,15 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """Return the rules as numbered sentences."""
         if not hasattr(self, "rules_"):
             return str(self.__repr__())
-        lines = [self.heading, *(f"{i}. {line}" for i, line in enumerate(self.rules_, start=1))]
-        if self.fallback_name_ is not None:
-            lines.append(f"ELSE {self.fallback_name_}")
-        return "\n".join(lines)
+        lines = [f"{i}. {line}" for i, line in enumerate(self.rules_, start=1)]
+        return "\n".join([self.heading, *lines, *([self.otherwise] if self.otherwise else [])])
+
+    @property
+    def otherwise(self) -> str:
+        """The last line of the text: what predicts rows that no rule covers; empty if nothing does."""
+        if self.default_ is not None:
+            return f"ELSE {self.default_.default_text}"
+        return "" if self.fallback_name_ is None else f"ELSE {self.fallback_name_}"
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "rules_"):
@@ -506,13 +522,21 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             decided[is_open & line.rule.covers(table)] = i
         return decided
 
-    def _predict(self, X: Any, of_rules: NDArray[Any], method: str, missing: float | None) -> NDArray[Any]:
-        """Return the values of the rules that decide; for other rows those of the fallback, or a missing value."""
+    def _outputs(self, lines: Sequence[GlobalRule]) -> NDArray[Any]:
+        return self.lines_.task.outputs(lines)
+
+    def _predict(
+        self, X: Any, values: Callable[[Sequence[GlobalRule]], NDArray[Any]], method: str, missing: float | None
+    ) -> NDArray[Any]:
+        """Return the values of the rules that decide; for other rows those of the default or of the fallback."""
+        of_rules = values(self.rules_)
         table = self._read_table(X)
         decided = self._decide(table)
         is_covered = decided >= 0
         if is_covered.all():
             return of_rules[decided]
+        if self.default_ is not None:
+            return np.concatenate([of_rules, values([self.default_])])[decided]  # -1 is the last of them
         if self.fallback_ is None:
             dtype = object if missing is None else of_rules.dtype
             predicted = np.full((len(decided), *of_rules.shape[1:]), missing, dtype=dtype)
@@ -544,13 +568,11 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.collected_, self.loss_, self.certificate_ = None, 0.0, None
         self.target_name_ = distinct[0].target if distinct else "y"
         self.fallback_, self.fallback_name_ = None, None
-        if isinstance(self.fallback, str) and self.fallback == "forest":
-            self.fallback_, self.fallback_name_ = self.explainer_, self.fallback
+        if self.fallback == "forest":
+            self.fallback_, self.fallback_name_ = self.explainer_, "forest"
         elif self.fallback is not None:
-            is_constant = isinstance(self.fallback, str)
-            self.fallback_name_ = self.fallback if is_constant else type(self.fallback).__name__
-            model = clone(task.constant_model if is_constant else self.fallback)
-            self.fallback_ = model.fit(self._table_for_others(X, table), task.outcomes)
+            self.fallback_name_ = type(self.fallback).__name__
+            self.fallback_ = clone(self.fallback).fit(self._table_for_others(X, table), task.outcomes)
         if self.max_rules is not None:
             self.collected_ = copy.copy(self)
             self.lines_, self.loss_ = choose_lines(self.lines_, self.max_rules, 0.0)
@@ -586,20 +608,18 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         must_be, least = self._task.precision_range
         check_number("min_precision", self.min_precision, must_be, lambda v: least <= v <= 1)
         check_number("min_support", self.min_support, "a whole number >= 1", lambda v: v >= 1, Integral)
-        names, is_name = ["forest", self._task.constant], isinstance(self.fallback, str)
         is_estimator = all(hasattr(self.fallback, method) for method in ("fit", "predict", "get_params"))
-        if not (self.fallback is None or (self.fallback in names if is_name else is_estimator)):
-            hint = did_you_mean(self.fallback, names) if is_name else ""
-            kind = ValueError if is_name else TypeError
-            raise kind(f"`fallback` must be None, one of {names} or an estimator, got {self.fallback!r}.{hint}")
+        if not (self.fallback is None or self.fallback == "forest" or is_estimator):
+            kind = ValueError if isinstance(self.fallback, str) else TypeError
+            raise kind(f"`fallback` must be None, 'forest' or an estimator, got {self.fallback!r}.")
+        if self.abstain and self.fallback is not None:
+            raise ValueError("`abstain` needs fallback=None: a list that has a fallback does not abstain.")
 
     def _take_training(self, source: Any) -> tuple[Table, Labels | Numbers]:
         """Take the training table of explanations, or of an explainer."""
         if not isinstance(source, Explanations | SufficientExplainer):
             raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
-        is_fitted = isinstance(self.fallback, str) and (
-            self.fallback != "forest" or self._fitted_explainer() is not None
-        )
+        is_fitted = self.fallback == "forest" and self._fitted_explainer() is not None
         if not (self.fallback is None or is_fitted):
             raise ValueError(f"Give `X` and `y`, on which the fallback {self.fallback!r} is fitted.")
         table, y = source.training
@@ -656,8 +676,8 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     """Classify by a list of sufficient rules.
 
     Each distinct rule of the training rows is a line of the list, which predicts the most frequent label of the rows
-    that it covers. The first line that covers a row decides. Rows that no rule covers get no prediction, unless there
-    is a `fallback`.
+    that it covers. The first line that covers a row decides. Rows that no rule covers get the most frequent label of
+    the training rows that no rule covers: the default line, `default_`.
 
     Parameters
     ----------
@@ -670,9 +690,11 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Rules that are less accurate on the training rows that they cover are left out; in [0, 1].
     min_support : int, default=1
         Rules that cover fewer training rows are left out.
-    fallback : {"forest", "majority"} or estimator, default=None
-        What predicts rows that no rule covers: the explainer's forest, the most frequent label of the training rows, or
-        a classifier, of which a clone is fitted on them. With None, they get no prediction.
+    fallback : "forest" or estimator, default=None
+        What predicts rows that no rule covers instead of the default line: the explainer's forest, or a classifier, of
+        which a clone is fitted on the training rows.
+    abstain : bool, default=False
+        Whether rows that no rule covers get no prediction: None, and NaN as their probabilities.
     random_state : int, RandomState or None, default=None
         The seed of the explainer, if it has none of its own.
 
@@ -681,6 +703,9 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     rules_ : tuple of GlobalRule
         The rules in the order in which they were chosen, so that large rules come first. With ``max_rules=None``, the
         most accurate rule comes first; equally accurate ones are sorted by support, the largest first, then by text.
+    default_ : GlobalRule or None
+        The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
+        all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
     collected_ : GlobalRulesClassifier or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
@@ -711,8 +736,11 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     rows; expected is the precision estimated for new rows.
     1. IF x0 <= 2.5 THEN calm  (support 2, few rows, coverage 50 %, precision 1.00, 0.55 expected)
     2. IF x0 > 3.5 THEN busy  (support 1, few rows, coverage 25 %, precision 1.00, 0.35 expected)
+    ELSE busy  (support 1, few rows, coverage 25 %, precision 1.00, 0.35 expected)
     >>> rule_list.predict(X).tolist()
-    ['calm', 'calm', None, 'busy']
+    ['calm', 'calm', 'busy', 'busy']
+    >>> rule_list.covered(X).tolist()
+    [True, True, False, True]
     """
 
     _task = Labels
@@ -733,10 +761,10 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels, of the dtype of `classes_`. If there is no fallback and some row is not covered, an array of
+            The labels, of the dtype of `classes_`. If the list abstains and some row is not covered, an array of
             objects with None for such rows, which `score` refuses.
         """
-        return self._predict(X, self.outputs_, "predict", None)
+        return self._predict(X, self._outputs, "predict", None)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the shares of the classes among the training rows that the deciding rule covers.
@@ -749,18 +777,23 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            The shares, in the order of `classes_`. For a row that no rule covers, the probabilities of the fallback, or
-            NaN if there is none.
+            The shares, in the order of `classes_`. For a row that no rule covers, those of the default line or the
+            probabilities of the fallback; NaN if the list abstains.
         """
-        frequencies = np.array([list((line.frequencies or {}).values()) for line in self.rules_], dtype=np.float64)
-        return self._predict(X, frequencies.reshape(-1, len(self.classes_)), "predict_proba", np.nan)
+        return self._predict(X, self._shares, "predict_proba", np.nan)
+
+    def _shares(self, lines: Sequence[GlobalRule]) -> Floats:
+        """Return the shares of the classes of each line."""
+        shares = np.array([list((line.frequencies or {}).values()) for line in lines], dtype=np.float64)
+        return shares.reshape(-1, len(self.classes_))
 
 
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     """Predict numbers by a list of sufficient rules.
 
     Each distinct rule of the training rows is a line of the list, which predicts the mean of the rows that it covers.
-    The first line that covers a row decides. Rows that no rule covers get no prediction, unless there is a `fallback`.
+    The first line that covers a row decides. Rows that no rule covers get the mean of the training rows that no rule
+    covers: the default line, `default_`.
 
     Parameters
     ----------
@@ -774,9 +807,11 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         if the rows that a rule covers vary more than all rows; ``-math.inf`` keeps every rule.
     min_support : int, default=10
         Rules that cover fewer training rows are left out: the MSE of few rows may be small by chance.
-    fallback : {"forest", "mean"} or estimator, default=None
-        What predicts rows that no rule covers: the explainer's forest, the mean of the training rows, or a regressor,
-        of which a clone is fitted on them. With None, they get no prediction.
+    fallback : "forest" or estimator, default=None
+        What predicts rows that no rule covers instead of the default line: the explainer's forest, or a regressor, of
+        which a clone is fitted on the training rows.
+    abstain : bool, default=False
+        Whether rows that no rule covers get no prediction, but NaN.
     random_state : int, RandomState or None, default=None
         The seed of the explainer, if it has none of its own.
 
@@ -786,6 +821,9 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         The rules, sorted by the MSE expected on new rows, the smallest first, so that small rules refine large ones.
         With ``max_rules=None``, sorted by the MSE on the training rows; equal ones by support, the largest first, then
         by text. A rule without conditions comes last.
+    default_ : GlobalRule or None
+        The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
+        all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
     collected_ : GlobalRulesRegressor or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
@@ -811,8 +849,9 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     1 rule, coverage 67 % of 3 training rows; the first that covers a row decides. Figures are those of the training
     rows.
     1. IF x0 <= 2.5 THEN y = 1.5  (support 2, few rows, coverage 67 %, MSE 0.25, MAE 0.5)
+    ELSE y = 9  (support 1, few rows, coverage 33 %, MSE 0, MAE 0)
     >>> rule_list.predict([[0.0], [3.0]])
-    array([1.5, nan])
+    array([1.5, 9. ])
     """
 
     _task = Numbers
@@ -825,6 +864,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         min_precision: float = 0.0,
         min_support: int = 10,
         fallback: Any = None,
+        abstain: bool = False,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -833,6 +873,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
             min_precision=min_precision,
             min_support=min_support,
             fallback=fallback,
+            abstain=abstain,
             random_state=random_state,
         )
 
@@ -847,6 +888,6 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,)
-            The means; NaN for a row that no rule covers if there is no fallback.
+            The means; NaN for a row that no rule covers if the list abstains.
         """
-        return self._predict(X, self.outputs_, "predict", np.nan)
+        return self._predict(X, self._outputs, "predict", np.nan)

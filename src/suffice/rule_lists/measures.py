@@ -8,28 +8,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
-from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from suffice._forest.bounds import discounted_shares
 from suffice._table.input import as_finite, check_classes
 from suffice._text import format_number, format_percent, format_share
-from suffice.explaining.rule import FEW_ROWS, Promise
+from suffice.explaining.rule import FEW_ROWS, Promise, Rule
 
 if TYPE_CHECKING:
     from suffice._table.table import Table
     from suffice.explaining.certificate import Certificate
-    from suffice.explaining.rule import Rule
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Positions = NDArray[np.intp]
 
+# The default line has no conditions, and comes from no row.
+NO_CONDITIONS = Rule((), None, None, 0.0, 0, 0.0, None, None, False, math.inf, False)
 # A squared error is discounted by this quantile of its variance, as shares are by that of a proportion.
 DISCOUNT_QUANTILE = 0.1
 
@@ -112,17 +113,28 @@ class GlobalRule:
 
     def __str__(self) -> str:
         """Return the line as a sentence with its figures."""
-        output = str(self.output)
+        sentence = f"IF {self.text} THEN {self._output_text}" if self.text else f"ALWAYS {self._output_text}"
+        return f"{sentence}  ({self._figures_text})"
+
+    @property
+    def default_text(self) -> str:
+        """The output and the figures of the default line."""
+        figures = self._figures_text if self.support else "no training row is left for it: what all rows have"
+        return f"{self._output_text}  ({figures})"
+
+    @property
+    def _output_text(self) -> str:
+        return str(self.output) if self.mse is None else f"{self.rule.target} = {format_number(self.output)}"
+
+    @property
+    def _figures_text(self) -> str:
         expected = [] if self.expected is None else [f"{format_share(self.expected)} expected"]
         quality = ", ".join([f"precision {format_share(self.precision)}", *expected, *self.lift_texts])
         if self.mse is not None and self.mae is not None:
-            output = f"{self.rule.target} = {format_number(self.output)}"
             quality = f"MSE {format_number(self.mse)}, MAE {format_number(self.mae)}"
-        sentence = f"IF {self.text} THEN {output}" if self.text else f"ALWAYS {output}"
         checked = "" if self.certificate is None else f"; {self.checked_text}"
         few = ", few rows" if self.has_few_rows else ""
-        figures = f"support {self.support}{few}, coverage {format_percent(self.coverage)} %, {quality}{checked}"
-        return f"{sentence}  ({figures})"
+        return f"support {self.support}{few}, coverage {format_percent(self.coverage)} %, {quality}{checked}"
 
     @property
     def checked_text(self) -> str:
@@ -285,8 +297,6 @@ class Labels:
     classes: NDArray[Any]
 
     name: ClassVar[str] = "classification"
-    constant: ClassVar[str] = "majority"  # the fallback that predicts the same for every row
-    constant_model: ClassVar[Any] = DummyClassifier(strategy="prior")
     precision_range: ClassVar[tuple[str, float]] = ("in [0, 1]", 0.0)  # in words, and the lower end
     figures: ClassVar[tuple[str, ...]] = ("frequencies",)  # columns of a frame of rules
     note: ClassVar[str] = "Figures are those of the training rows; expected is the precision estimated for new rows."
@@ -350,8 +360,6 @@ class Numbers:
     variance: float
 
     name: ClassVar[str] = "regression"
-    constant: ClassVar[str] = "mean"
-    constant_model: ClassVar[Any] = DummyRegressor()
     precision_range: ClassVar[tuple[str, float]] = ("a number <= 1", -math.inf)
     figures: ClassVar[tuple[str, ...]] = ("std", "mse", "mae")
     note: ClassVar[str] = "Figures are those of the training rows."
@@ -429,6 +437,16 @@ class Lines:
     def outputs(self) -> NDArray[Any]:
         """What each rule predicts."""
         return self.task.outputs(self.rules)
+
+    @cached_property
+    def default(self) -> GlobalRule:
+        """The line for rows that no rule covers: what such training rows have, or all if there are none."""
+        left = self.task.outcomes[~self.covers.any(axis=0)]
+        target = self.rules[0].rule.target if self.rules else "y"
+        rule = replace(NO_CONDITIONS, target=target)
+        if len(left):
+            return self.task.measure(rule, left)
+        return replace(self.task.measure(rule, self.task.outcomes), support=0, coverage=0.0)
 
     def take(self, places: Iterable[int]) -> Lines:
         """Return some of the lines, in the order of the list."""

@@ -94,7 +94,7 @@ def rules(
         answer = lines = _changes(loaded, rule_list, unless, model, table, input_format)
         heading = "What would change the outcomes of rules"
     if kind == "text" and output == "-":
-        say_numbered(heading, list(map(str, lines)))
+        say_numbered(heading, list(map(str, lines)), rule_list.otherwise if unless is None else "")
     else:
         write_bytes(_content(answer, kind), output)
     if output != "-":
