@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._table.condition import to_sql_literal
 from suffice._table.frames import as_frame, load_pandas
 from suffice._table.input import check_finite, read_input, read_outcomes
-from suffice._text import counted, format_percent
+from suffice._text import counted, format_number, format_percent
 from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, rows_set_aside
 from suffice.errors import check_number, check_word
 from suffice.explainer import SufficientExplainer
@@ -26,7 +26,7 @@ from suffice.explaining.certificate import check_confidence, check_level
 from suffice.explaining.explanations import Explanations
 from suffice.rule_lists.certifying import certify_lines
 from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules, shorten_lines
-from suffice.rule_lists.measures import Bools, Evaluation, Floats, GlobalRule, Labels, Lines, Numbers
+from suffice.rule_lists.measures import Additions, Bools, Evaluation, Floats, GlobalRule, Labels, Lines, Numbers
 from suffice.rule_lists.mining import mine_rules
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GlobalRulesClassifier", "GlobalRulesRegressor"]
 
-N_RULES = 20  # as many rules as a person reads
+N_RULES = 10  # as many rules as a person reads
 
 
 class RuleList(BaseEstimator):  # type: ignore[misc]
@@ -97,7 +97,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *, holdout: float | None = None) -> Any:
         """Fit the explainer, explain training rows with their outcomes, and collect the rules.
 
-        With ``max_rules=None``, every training row is explained at the explainer's level `pi`. Otherwise up to 500 rows
+        With ``max_rules=None``, every training row is explained at the explainer's level `pi`. Otherwise up to 300 rows
         are explained at several levels, and the best rules are chosen.
 
         Parameters
@@ -264,10 +264,13 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "lines_")
         if tolerance is not None:
             check_number("tolerance", tolerance, "in [0, 1)", lambda v: 0 <= v < 1)
+            if self.lines_.additions is not None:
+                raise ValueError("`tolerance` needs a list in which the first rule decides (max_rules=None).")
             return self._with_lines(shorten_lines(self.lines_, tolerance), collected_=None, certificate_=None)
         _check_max_rules(max_rules)
         check_number("max_loss", max_loss, "in [0, 1)", lambda v: 0 <= v < 1)
-        lines, loss = choose_lines(self.lines_, max_rules, max_loss)
+        source = self if self.collected_ is None else self.collected_
+        lines, loss = choose_lines(source.lines_, max_rules, max_loss, self.min_support, self.min_precision)
         return self._with_lines(lines, collected_=None, certificate_=None, loss_=loss)
 
     def certify(
@@ -340,7 +343,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         return self._with_lines(self.lines_.with_certificates(certificates))
 
     def decision_path(self, X: Any) -> NDArray[np.int64]:
-        """Find the rule that decides each row: the first of `rules_` that covers it.
+        """Find the rule that decides each row: the first that covers it, or the one that adds most to a sum.
 
         Parameters
         ----------
@@ -352,7 +355,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows,), int
             The position of the rule in `rules_`; -1 if none covers the row.
         """
-        return self._decide(self._read_table(X))
+        return self.lines_.decide(self.lines_.covers_rows(self._read_table(X)))
 
     def covered(self, X: Any) -> Bools:
         """Return which rows some rule covers.
@@ -422,6 +425,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             "n_rows": len(self.training_outcomes_),
             "coverage": self.lines_.coverage,
             **({} if self.certificate_ is None else {"certificate": self.certificate_.to_dict()}),
+            **({} if self.lines_.additions is None else {"base": self._base_of(self.lines_.additions)}),
             "rules": [line.to_dict() for line in self.rules_],
             "default": None if self.default_ is None else self.default_.to_dict(),
         }
@@ -472,18 +476,55 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         default = "NULL" if self.default_ is None else to_sql_literal(self.default_.output)
         if not self.rules_:
             return default
+        if self.lines_.additions is not None:
+            return self._sum_to_sql(self.lines_.additions, default)
         cases = "\n".join(f"  WHEN {line.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
         return f"CASE\n{cases}\n  ELSE {default}\nEND"
+
+    def _sum_to_sql(self, additions: Additions, default: str) -> str:
+        """Write a sum of rules, or for classes a comparison of sums."""
+        conditions = [line.to_sql() for line in self.rules_]
+        sums = []
+        for base, adds in zip(additions.base.tolist(), additions.of_rules.T.tolist(), strict=True):
+            added = [to_sql_literal(number) for number in adds]
+            terms = [f"CASE WHEN {when} THEN {n} ELSE 0 END" for when, n in zip(conditions, added, strict=True)]
+            sums.append("(" + "\n  + ".join([to_sql_literal(base), *terms]) + ")")
+        answer = sums[0]
+        if self._task is Labels:
+            # The first of the largest sums counts: each is compared with those after it.
+            labels = [to_sql_literal(label) for label in self.classes_.tolist()]
+            wins = [" AND ".join(f"{of_label} >= {other}" for other in sums[i:]) for i, of_label in enumerate(sums, 1)]
+            cases = [f"  WHEN {win} THEN {label}" for win, label in zip(wins[:-1], labels, strict=False)]
+            answer = "\n".join(["CASE", *cases, f"  ELSE {labels[-1]}", "END"])
+        covered = " OR ".join(f"({when})" for when in conditions)
+        return f"CASE WHEN {covered} THEN {answer} ELSE {default} END"
 
     @property
     def heading(self) -> str:
         """How many rules there are, what they cover, and on which rows their figures were measured."""
         n_rows = counted(len(self.training_outcomes_), "training row")
         covered = f"coverage {format_percent(self.lines_.coverage)} % of {n_rows}"
-        heading = f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
+        heading = f"{counted(len(self.rules_), 'rule')}, {covered}; {self._how}."
         if self.rules_:
             heading = f"{heading} {self._task.note}"
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
+
+    @property
+    def _how(self) -> str:
+        """How several rules that cover a row make one prediction."""
+        if self.lines_.additions is None:
+            return "the first that covers a row decides"
+        base = self._base_of(self.lines_.additions)
+        if not isinstance(base, dict):
+            return f"each that covers a row adds to the base, {self.target_name_} = {format_number(base)}"
+        shares = ", ".join(f"{label} {share:.3g}" for label, share in base.items())
+        return f"each that covers a row adds to the base, {shares}, and the largest sum decides"
+
+    def _base_of(self, additions: Additions) -> float | dict[str, float]:
+        base: list[float] = additions.base.tolist()
+        if self._task is Numbers:
+            return base[0]
+        return dict(zip(map(str, self.lines_.task.classes.tolist()), base, strict=True))  # type: ignore[union-attr]
 
     def __str__(self) -> str:
         """Return the rules as numbered sentences."""
@@ -512,41 +553,24 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
-    def _decide(self, table: Table) -> NDArray[np.int64]:
-        """Find the first rule that covers each row, or -1."""
-        decided = np.full(table.n_rows, -1, dtype=np.int64)
-        for i, line in enumerate(self.rules_):
-            is_open = decided < 0
-            if not is_open.any():
-                break
-            decided[is_open & line.rule.covers(table)] = i
-        return decided
-
-    def _outputs(self, lines: Sequence[GlobalRule]) -> NDArray[Any]:
-        return self.lines_.task.outputs(lines)
-
     def _predict(
-        self, X: Any, values: Callable[[Sequence[GlobalRule]], NDArray[Any]], method: str, missing: float | None
+        self, X: Any, of_scores: Callable[[Floats], NDArray[Any]], method: str, missing: float | None
     ) -> NDArray[Any]:
-        """Return the values of the rules that decide; for other rows those of the default or of the fallback."""
-        of_rules = values(self.rules_)
+        """Return the values of the rules; for rows that no rule covers those of the default or of the fallback."""
         table = self._read_table(X)
-        decided = self._decide(table)
-        is_covered = decided >= 0
-        if is_covered.all():
-            return of_rules[decided]
-        if self.default_ is not None:
-            return np.concatenate([of_rules, values([self.default_])])[decided]  # -1 is the last of them
+        covers = self.lines_.covers_rows(table)
+        values, is_covered = of_scores(self.lines_.scores(covers)), covers.any(axis=0)
+        if is_covered.all() or self.default_ is not None:
+            return values
         if self.fallback_ is None:
-            dtype = object if missing is None else of_rules.dtype
-            predicted = np.full((len(decided), *of_rules.shape[1:]), missing, dtype=dtype)
-        elif hasattr(self.fallback_, method):
-            of_fallback = getattr(self.fallback_, method)(self._table_for_others(X, table))
-            predicted = np.array(of_fallback, dtype=of_rules.dtype)
-        else:
+            values = values.astype(object) if missing is None else values
+            values[~is_covered] = missing
+            return values
+        if not hasattr(self.fallback_, method):
             name = type(self.fallback_).__name__
             raise AttributeError(f"The fallback {name} has no `{method}`: choose another, or fallback=None.")
-        predicted[is_covered] = of_rules[decided[is_covered]]
+        predicted = np.array(getattr(self.fallback_, method)(self._table_for_others(X, table)), dtype=values.dtype)
+        predicted[is_covered] = values[is_covered]
         return predicted
 
     # --- fitting -----------------------------------------------------------------------------------------------------
@@ -575,7 +599,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             self.fallback_ = clone(self.fallback).fit(self._table_for_others(X, table), task.outcomes)
         if self.max_rules is not None:
             self.collected_ = copy.copy(self)
-            self.lines_, self.loss_ = choose_lines(self.lines_, self.max_rules, 0.0)
+            limits = self.min_support, self.min_precision
+            self.lines_, self.loss_ = choose_lines(self.lines_, self.max_rules, 0.0, *limits)
         return self
 
     def _with_lines(self, lines: Lines, **attributes: Any) -> Any:
@@ -764,7 +789,7 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
             The labels, of the dtype of `classes_`. If the list abstains and some row is not covered, an array of
             objects with None for such rows, which `score` refuses.
         """
-        return self._predict(X, self._outputs, "predict", None)
+        return self._predict(X, self.lines_.task.predicted, "predict", None)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the shares of the classes among the training rows that the deciding rule covers.
@@ -782,10 +807,12 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         """
         return self._predict(X, self._shares, "predict_proba", np.nan)
 
-    def _shares(self, lines: Sequence[GlobalRule]) -> Floats:
-        """Return the shares of the classes of each line."""
-        shares = np.array([list((line.frequencies or {}).values()) for line in lines], dtype=np.float64)
-        return shares.reshape(-1, len(self.classes_))
+    def _shares(self, scores: Floats) -> Floats:
+        """Turn the sums of rules into probabilities; the shares of deciding rules are some already."""
+        if self.lines_.additions is None:
+            return scores
+        scores = np.maximum(scores, 0.0)
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
@@ -861,7 +888,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         explainer: SufficientExplainer | None = None,
         *,
         max_rules: int | None = N_RULES,
-        min_precision: float = 0.0,
+        min_precision: float = -math.inf,
         min_support: int = 10,
         fallback: Any = None,
         abstain: bool = False,
@@ -890,4 +917,4 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             The means; NaN for a row that no rule covers if the list abstains.
         """
-        return self._predict(X, self._outputs, "predict", np.nan)
+        return self._predict(X, self.lines_.task.predicted, "predict", np.nan)
