@@ -370,7 +370,7 @@ def test_the_card_of_a_rule_list_shows_its_first_rules(fitted_numbers):
     n = len(rule_list.rules_)
     assert n > 10
     assert f"GlobalRulesRegressor {n} rules" in card.text
-    assert f"And {n - 10} more. The first rule that covers a row decides. All other rows: count = " in card.text
+    assert f"And {n - 10} more. The first that covers a row decides. All other rows: count = " in card.text
     assert len(card.all("sentence-cell")) == 10
     assert "THEN count = " in card.text
 

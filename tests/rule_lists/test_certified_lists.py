@@ -48,7 +48,7 @@ def test_every_rule_is_certified(fitted):
 def test_all_rules_collected_may_be_certified_in_their_order(fitted):
     """A list of `max_rules` keeps the others for `certify`."""
     texts = [line.text for line in fitted.collected_.rules_]
-    assert len(fitted.rules_) < len(texts)
+    assert fitted.rules_ != fitted.collected_.rules_
     for certified in (fitted.certify(), fitted.certify(of="list")):
         positions = [texts.index(line.text) for line in certified.rules_]
         assert positions == sorted(positions)
@@ -190,7 +190,9 @@ def test_what_is_certified_is_what_the_list_of_all_rules_certifies(fitted):
         assert of_all.collected_ is None
 
 
-def test_a_simplified_list_certifies_its_own_rules(fitted):
-    simple = fitted.simplify(max_rules=1)
-    texts = [line.text for line in simple.certify().rules_]
-    assert texts == [line.text for line in simple.rules_]
+def test_a_simplified_list_certifies_the_rules_that_were_collected(fitted):
+    """The rules of a sum are no promises of their own; in a certified list the first rule decides."""
+    certified = fitted.simplify(max_rules=1).certify()
+    assert certified.rules_ == fitted.certify().rules_
+    assert all(line.adds is None for line in certified.rules_)
+    assert "the first that covers a row decides" in certified.heading

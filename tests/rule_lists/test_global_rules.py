@@ -75,7 +75,7 @@ def test_the_default_is_what_rows_without_a_rule_have():
 def test_the_default_is_what_all_rows_have_where_none_is_left():
     default = classifier([LEFT, box(2.5)]).default_
     assert (default.output, default.support, default.precision) == ("b", 0, 0.6)
-    assert str(classifier([LEFT, box(2.5)])).endswith("ELSE b  (no training row is left for it: what all rows have)")
+    assert str(classifier([LEFT, box(2.5)])).endswith("ELSE b  (no training row is left for it)")
     assert regressor([LEFT, box(2.5)]).default_.output == 3.5
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from rule_boxes import (
     ALL_FOUR,
-    INF,
     LEFT,
     MIDDLE,
     MIXED,
@@ -54,8 +53,8 @@ def test_rules_of_little_precision_or_support_are_left_out():
     assert boxes(classifier(ALL_FOUR, min_precision=0.8)) == [MIDDLE, LEFT, RIGHT]
     assert boxes(classifier(ALL_FOUR, min_support=4)) == [MIDDLE, RIGHT, MIXED]
     worse = box(6.5, 8.5)  # 9 and 1: varies more than all rows do
-    assert boxes(regressor([worse, LEFT])) == [LEFT]
-    assert boxes(regressor([worse, LEFT], min_precision=-INF)) == [LEFT, worse]
+    assert boxes(regressor([worse, LEFT])) == [LEFT, worse]
+    assert boxes(regressor([worse, LEFT], min_precision=0.0)) == [LEFT]
     share = regressor([MIDDLE]).rules_[0].precision
     assert len(regressor([MIDDLE], min_precision=share).rules_) == 1
     assert len(regressor([MIDDLE], min_precision=share + 1e-9).rules_) == 0

@@ -103,6 +103,47 @@ def test_the_sql_of_numbers_says_what_predict_says(abstain):
     assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
 
 
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_sql_of_a_sum_says_what_predict_says(n_classes, abstain):
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(300, 3)), 2)
+    score = table[:, 0] + table[:, 1] ** 2 + 0.3 * rng.normal(size=300)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    make, y = regressor, 1e-6 * score
+    if n_classes > 1:
+        make, y = classifier, np.array(["it's", "b", "c"])[np.digitize(score, [0.5, 2.0][: n_classes - 1])]
+    rules = random_rules(rng, 20, table, missing=True)
+    rule_list = make(rules, X=table, y=y, max_rules=5, abstain=abstain)
+    assert len(rule_list.rules_) > 2
+    expected = rule_list.predict(table).tolist()
+    found = run_sql(rule_list, table)
+    if n_classes > 1:
+        assert found == expected
+        assert len(set(expected)) > 1
+    else:
+        assert np.array(found, dtype=float) == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def test_a_sum_as_text_and_as_a_dictionary():
+    x = np.arange(400.0)[:, None]
+    y = np.where((x[:, 0] < 100) & (x[:, 0] % 20 != 1), "a", "b")
+    rule_list = classifier([box(high=99.5)], X=x, y=y, max_rules=3)
+    heading, line, otherwise = str(rule_list).splitlines()
+    base = "each that covers a row adds to the base, a 0.028, b 0.972, and the largest sum decides."
+    assert heading == f"1 rule, coverage 25 % of 400 training rows; {base} {ABOUT_LABELS}"
+    figures = "support 100, coverage 25 %, precision 0.95, 0.92 expected, 3.8 times as likely as on average"
+    assert line == f"1. IF x0 <= 99.5 THEN a +0.838  ({figures})"
+    assert otherwise == "ELSE b  (support 300, coverage 75 %, precision 1.00, 0.99 expected)"
+    values = rule_list.to_dict()
+    assert values["base"] == {"a": 0.028, "b": 0.972}
+    assert values["rules"][0]["adds"] == {"a": 0.838, "b": -0.838}
+    assert json.loads(rule_list.to_json()) == values
+    numbers = regressor([box(high=99.5)], X=x, y=100.0 * (x[:, 0] < 100), max_rules=3)
+    assert " THEN y +88.24  (support 100, coverage 25 %, mean 100, MSE 0, MAE 0)" in str(numbers)
+    assert numbers.to_dict()["base"] == pytest.approx(numbers.lines_.additions.base[0])
+
+
 # --- dictionaries and JSON -------------------------------------------------------------------------------------------
 
 

@@ -147,6 +147,7 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
         ]
     table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""
+    how = f"{rule_list.how[0].upper()}{rule_list.how[1:]}."
     about = "Coverage is that of the training rows, precision is expected for new rows." if lines else ""
     otherwise = (
         f"All other rows: {rule_list.otherwise.removeprefix('ELSE ')}."
@@ -157,7 +158,7 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     return card(
         head(type(rule_list).__name__, counted(len(lines), "rule"), covered),
         element("div", "part", table),
-        element("div", "note under", f"{more} The first rule that covers a row decides. {otherwise} {about}"),
+        element("div", "note under", f"{more} {how} {otherwise} {about}"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -271,7 +271,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         check_number("max_loss", max_loss, "in [0, 1)", lambda v: 0 <= v < 1)
         source = self if self.collected_ is None else self.collected_
         lines, loss = choose_lines(source.lines_, max_rules, max_loss, self.min_support, self.min_precision)
-        return self._with_lines(lines, collected_=None, certificate_=None, loss_=loss)
+        return self._with_lines(lines, collected_=source, certificate_=None, loss_=loss)
 
     def certify(
         self,
@@ -504,13 +504,13 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """How many rules there are, what they cover, and on which rows their figures were measured."""
         n_rows = counted(len(self.training_outcomes_), "training row")
         covered = f"coverage {format_percent(self.lines_.coverage)} % of {n_rows}"
-        heading = f"{counted(len(self.rules_), 'rule')}, {covered}; {self._how}."
+        heading = f"{counted(len(self.rules_), 'rule')}, {covered}; {self.how}."
         if self.rules_:
             heading = f"{heading} {self._task.note}"
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
 
     @property
-    def _how(self) -> str:
+    def how(self) -> str:
         """How several rules that cover a row make one prediction."""
         if self.lines_.additions is None:
             return "the first that covers a row decides"
@@ -553,13 +553,12 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
-    def _predict(
-        self, X: Any, of_scores: Callable[[Floats], NDArray[Any]], method: str, missing: float | None
-    ) -> NDArray[Any]:
+    def _predict(self, X: Any, method: Literal["predict", "predict_proba"], missing: float | None) -> NDArray[Any]:
         """Return the values of the rules; for rows that no rule covers those of the default or of the fallback."""
         table = self._read_table(X)
         covers = self.lines_.covers_rows(table)
-        values, is_covered = of_scores(self.lines_.scores(covers)), covers.any(axis=0)
+        scores, is_covered = self.lines_.scores(covers), covers.any(axis=0)
+        values = self.lines_.task.predicted(scores) if method == "predict" else self.lines_.shares(scores)
         if is_covered.all() or self.default_ is not None:
             return values
         if self.fallback_ is None:
@@ -789,7 +788,7 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
             The labels, of the dtype of `classes_`. If the list abstains and some row is not covered, an array of
             objects with None for such rows, which `score` refuses.
         """
-        return self._predict(X, self.lines_.task.predicted, "predict", None)
+        return self._predict(X, "predict", None)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the shares of the classes among the training rows that the deciding rule covers.
@@ -805,14 +804,7 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
             The shares, in the order of `classes_`. For a row that no rule covers, those of the default line or the
             probabilities of the fallback; NaN if the list abstains.
         """
-        return self._predict(X, self._shares, "predict_proba", np.nan)
-
-    def _shares(self, scores: Floats) -> Floats:
-        """Turn the sums of rules into probabilities; the shares of deciding rules are some already."""
-        if self.lines_.additions is None:
-            return scores
-        scores = np.maximum(scores, 0.0)
-        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+        return self._predict(X, "predict_proba", np.nan)
 
 
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
@@ -917,4 +909,4 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             The means; NaN for a row that no rule covers if the list abstains.
         """
-        return self._predict(X, self.lines_.task.predicted, "predict", np.nan)
+        return self._predict(X, "predict", np.nan)

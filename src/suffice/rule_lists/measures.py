@@ -479,6 +479,13 @@ class Lines:
         scores[~covers.any(axis=0)] = self.additions.otherwise
         return scores
 
+    def shares(self, scores: Floats) -> Floats:
+        """Turn the sums of rules into probabilities; the shares of deciding rules are some already."""
+        if self.additions is None:
+            return scores
+        scores = np.maximum(scores, 0.0)
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
     def take(self, places: Iterable[int]) -> Lines:
         """Return some of the lines, in the order of the list."""
         kept = sorted(places)
