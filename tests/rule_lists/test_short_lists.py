@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rule_boxes import LEFT, MIDDLE, MIXED, RIGHT, SMALL, X, Y, box, classifier, random_rules, regressor
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
@@ -146,6 +147,18 @@ def test_all_rules_of_a_fitted_explainer(fitted):
     explanations = explainer.explain(*explainer.training, sets="minimal", check="rows")
     assert every.rules_ == type(rule_list).from_explanations(explanations).rules_
     assert every.collected_ is None
+
+
+def test_the_list_of_the_paper_abstains():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(18, max_depth=15, random_state=0)
+    rule_list = GlobalRulesClassifier.paper(forest).fit(X[::2], y[::2])
+    predicted, covered = rule_list.predict(X[1::2]), rule_list.covered(X[1::2])
+    assert covered.mean() > 0.85
+    assert np.mean(predicted[covered] == y[1::2][covered]) > 0.93
+    assert {type(label) for label in predicted[~covered]} == {type(None)}
+    assert min(line.precision for line in rule_list.rules_) >= 0.9
+    assert GlobalRulesRegressor.paper(min_support=3).get_params()["min_precision"] == 0.0
 
 
 def test_an_explainer_that_is_not_fitted_is_refused():

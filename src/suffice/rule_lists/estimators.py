@@ -73,13 +73,13 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     @property
     def rules_(self) -> tuple[GlobalRule, ...]:
-        """The rules in their order: the first that covers a row decides."""
+        """The rules in their order."""
         check_is_fitted(self, "lines_")
         return self.lines_.rules
 
     @property
     def outputs_(self) -> NDArray[Any]:
-        """What each rule predicts."""
+        """What each rule predicts alone."""
         check_is_fitted(self, "lines_")
         return self.lines_.outputs
 
@@ -131,6 +131,28 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         # from both covered .29 of the rows on average; chosen from those at the higher level alone, .21.
         higher = (1 + self.explainer_.fitted_.settings.pi) / 2
         return self._collect(self._mine(table, task.outcomes, [higher]), None, table, task)
+
+    @classmethod
+    def paper(cls, forest: Any = None, **params: Any) -> Any:
+        """Return a list as in the paper, which is not fitted yet.
+
+        The rules of all training rows make the list, the most precise rule that covers a row decides, and other rows
+        get no prediction. Rules for labels have a precision of at least 0.9.
+
+        Parameters
+        ----------
+        forest : forest of scikit-learn, default=None
+            See `SufficientExplainer.paper`.
+        **params : dict
+            Other parameters of the list.
+
+        Returns
+        -------
+        estimator
+            The list.
+        """
+        settings = {"max_rules": None, "abstain": True, "min_precision": 0.9 if cls._task is Labels else 0.0}
+        return cls(SufficientExplainer.paper(forest), **{**settings, **params})
 
     @classmethod
     def from_explanations(cls, rules: Any, X: Any = None, y: Any = None, **params: Any) -> Any:
@@ -236,13 +258,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """Make a shorter list that is nearly as good.
 
-        Rules are chosen greedily: each time the one that gains most on the training rows that no chosen rule covers.
-        For classes, the gain is the number of rows that the rule adds, times the estimated share of them that have its
-        label, minus the share of all rows that have it. For numbers, it is the squared error that the rule removes.
-        Both are discounted for the number of rows behind them, as estimates for new rows. The value of a list is the
-        sum of its gains, as a share of the training rows or of the variance of their outcomes. Conditions that do not
-        change which rows are covered are left out, and two rules for one label are merged where one rule covers the
-        same rows.
+        Without `tolerance`, the list becomes a sum of few rules: each time the rule is added that lowers the squared
+        error of the training rows most (for classes, the Brier score), with a cost for each condition. The rules are
+        made of the conditions of the collected rules, with at most three conditions each.
 
         Parameters
         ----------
@@ -250,11 +268,11 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             If set, in [0, 1), rules are removed as long as both coverage and precision on the training rows stay within
             this tolerance of the list's, starting with rules that decide no row. The other rules and their order do not
             change, and `max_rules` and `max_loss` are not used.
-        max_rules : int or None, default=20
+        max_rules : int or None, default=10
             The maximum number of rules; None for no limit.
         max_loss : float, default=0.01
-            How much of the value of all rules may be lost, in [0, 1). The shortest list within this loss is returned,
-            cut to `max_rules`, which may lose more. The attribute `loss_` of the list is the actual loss.
+            The last rules are left out while the squared error grows by at most this share of what it is without rules,
+            in [0, 1). The attribute `loss_` of the list is the actual loss.
 
         Returns
         -------
@@ -699,17 +717,17 @@ def _set_aside(fitted: Fitted) -> FreshRows | None:
 class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     """Classify by a list of sufficient rules.
 
-    Each distinct rule of the training rows is a line of the list, which predicts the most frequent label of the rows
-    that it covers. The first line that covers a row decides. Rows that no rule covers get the most frequent label of
-    the training rows that no rule covers: the default line, `default_`.
+    By default, few rules are chosen, and each rule that covers a row adds to the probabilities of the classes. With
+    ``max_rules=None``, as in the paper, the list has the rules of all training rows, and the first that covers a row
+    decides. Rows that no rule covers get what the training rows without a rule have: the default line, `default_`.
 
     Parameters
     ----------
     explainer : SufficientExplainer, default=None
         The explainer whose rules are collected; `fit` fits a clone of it. None takes ``SufficientExplainer()``.
-    max_rules : int or None, default=20
-        The maximum number of rules. They are chosen greedily: each time the rule that adds most rows about which it is
-        right; see `simplify`. None keeps the rules of all training rows, as in the paper.
+    max_rules : int or None, default=10
+        The maximum number of rules. They are chosen for the Brier score of their sum; see `simplify`. None keeps the
+        rules of all training rows, as in the paper.
     min_precision : float, default=0.0
         Rules that are less accurate on the training rows that they cover are left out; in [0, 1].
     min_support : int, default=1
@@ -725,15 +743,15 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules in the order in which they were chosen, so that large rules come first. With ``max_rules=None``, the
-        most accurate rule comes first; equally accurate ones are sorted by support, the largest first, then by text.
+        The rules in the order in which they were chosen, each with what it adds. With ``max_rules=None``, the most
+        accurate rule comes first; equally accurate ones are sorted by support, the largest first, then by text.
     default_ : GlobalRule or None
         The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
         all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
     collected_ : GlobalRulesClassifier or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
-        How much of the value of all rules is lost by the limit on their number: see `simplify`.
+        How much of the squared error `simplify` gave up for a shorter list.
     classes_ : ndarray
         The labels.
     explainer_ : SufficientExplainer
@@ -791,7 +809,10 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         return self._predict(X, "predict", None)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the shares of the classes among the training rows that the deciding rule covers.
+        """Return the probabilities of the classes.
+
+        In a sum of rules, they are the sums, where negative ones count as 0, divided by their total. In a list in which
+        the first rule decides, they are the shares of the classes among the training rows that this rule covers.
 
         Parameters
         ----------
@@ -801,8 +822,8 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            The shares, in the order of `classes_`. For a row that no rule covers, those of the default line or the
-            probabilities of the fallback; NaN if the list abstains.
+            The probabilities, in the order of `classes_`. For a row that no rule covers, those of the default line or
+            of the fallback; NaN if the list abstains.
         """
         return self._predict(X, "predict_proba", np.nan)
 
@@ -810,20 +831,21 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     """Predict numbers by a list of sufficient rules.
 
-    Each distinct rule of the training rows is a line of the list, which predicts the mean of the rows that it covers.
-    The first line that covers a row decides. Rows that no rule covers get the mean of the training rows that no rule
-    covers: the default line, `default_`.
+    By default, few rules are chosen, and each rule that covers a row adds to the prediction. With ``max_rules=None``,
+    as in the paper, the list has the rules of all training rows, each predicts the mean of the rows that it covers,
+    and the first that covers a row decides. Rows that no rule covers get the mean of the training rows without a rule:
+    the default line, `default_`.
 
     Parameters
     ----------
     explainer : SufficientExplainer, default=None
         The explainer whose rules are collected; `fit` fits a clone of it. None takes ``SufficientExplainer()``.
-    max_rules : int or None, default=20
-        The maximum number of rules. They are chosen greedily: each time the rule that removes most of the squared
-        error; see `simplify`. None keeps the rules of all training rows, as in the paper.
-    min_precision : float, default=0.0
+    max_rules : int or None, default=10
+        The maximum number of rules. They are chosen for the squared error of their sum; see `simplify`. None keeps the
+        rules of all training rows, as in the paper.
+    min_precision : float, default=-inf
         Rules with a lower precision, which is ``1 - MSE / var(y)``, are left out; at most 1. The precision is negative
-        if the rows that a rule covers vary more than all rows; ``-math.inf`` keeps every rule.
+        if the rows that a rule covers vary more than all rows.
     min_support : int, default=10
         Rules that cover fewer training rows are left out: the MSE of few rows may be small by chance.
     fallback : "forest" or estimator, default=None
@@ -837,16 +859,16 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules, sorted by the MSE expected on new rows, the smallest first, so that small rules refine large ones.
-        With ``max_rules=None``, sorted by the MSE on the training rows; equal ones by support, the largest first, then
-        by text. A rule without conditions comes last.
+        The rules in the order in which they were chosen, each with what it adds. With ``max_rules=None``, sorted by the
+        MSE on the training rows; equal ones by support, the largest first, then by text. A rule without conditions
+        comes last.
     default_ : GlobalRule or None
         The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
         all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
     collected_ : GlobalRulesRegressor or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
-        How much of the value of all rules is lost by the limit on their number: see `simplify`.
+        How much of the squared error `simplify` gave up for a shorter list.
     explainer_ : SufficientExplainer
         The fitted explainer; not set if the list was made of rules and needs none.
     fallback_ : estimator or None
