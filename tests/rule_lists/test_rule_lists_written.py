@@ -13,6 +13,7 @@ from scipy.special import betaincinv
 from sklearn.linear_model import LinearRegression
 
 from suffice.rule_lists.estimators import GlobalRulesClassifier
+from suffice.rule_lists.sql import lines_to_sql
 
 ABOUT_LABELS = "Figures are those of the training rows; expected is the precision estimated for new rows."
 ABOUT_NUMBERS = "Figures are those of the training rows."
@@ -75,6 +76,7 @@ def test_the_sql_is_one_case():
     assert " ".join(text.split()) == expected
     assert "ELSE NULL" in classifier([LEFT, RIGHT], abstain=True).to_sql()
     assert (classifier([]).to_sql(), classifier([], abstain=True).to_sql()) == ("'b'", "NULL")
+    assert lines_to_sql(classifier([LEFT, RIGHT]).lines_, "'b'") == text
     assert "THEN FALSE\n" in classifier([LEFT], y=Y == "b").to_sql()
 
 

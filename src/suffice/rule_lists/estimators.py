@@ -28,6 +28,7 @@ from suffice.rule_lists.certifying import certify_lines
 from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules, shorten_lines
 from suffice.rule_lists.measures import Additions, Bools, Evaluation, Floats, GlobalRule, Labels, Lines, Numbers
 from suffice.rule_lists.mining import mine_rules
+from suffice.rule_lists.sql import lines_to_sql
 
 if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
@@ -492,30 +493,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             that value if there is no rule.
         """
         default = "NULL" if self.default_ is None else to_sql_literal(self.default_.output)
-        if not self.rules_:
-            return default
-        if self.lines_.additions is not None:
-            return self._sum_to_sql(self.lines_.additions, default)
-        cases = "\n".join(f"  WHEN {line.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
-        return f"CASE\n{cases}\n  ELSE {default}\nEND"
-
-    def _sum_to_sql(self, additions: Additions, default: str) -> str:
-        """Write a sum of rules, or for classes a comparison of sums."""
-        conditions = [line.to_sql() for line in self.rules_]
-        sums = []
-        for base, adds in zip(additions.base.tolist(), additions.of_rules.T.tolist(), strict=True):
-            added = [to_sql_literal(number) for number in adds]
-            terms = [f"CASE WHEN {when} THEN {n} ELSE 0 END" for when, n in zip(conditions, added, strict=True)]
-            sums.append("(" + "\n  + ".join([to_sql_literal(base), *terms]) + ")")
-        answer = sums[0]
-        if self._task is Labels:
-            # The first of the largest sums counts: each is compared with those after it.
-            labels = [to_sql_literal(label) for label in self.classes_.tolist()]
-            wins = [" AND ".join(f"{of_label} >= {other}" for other in sums[i:]) for i, of_label in enumerate(sums, 1)]
-            cases = [f"  WHEN {win} THEN {label}" for win, label in zip(wins[:-1], labels, strict=False)]
-            answer = "\n".join(["CASE", *cases, f"  ELSE {labels[-1]}", "END"])
-        covered = " OR ".join(f"({when})" for when in conditions)
-        return f"CASE WHEN {covered} THEN {answer} ELSE {default} END"
+        return lines_to_sql(self.lines_, default)
 
     @property
     def heading(self) -> str:
