@@ -246,23 +246,31 @@ def measure_models(
 
 def run(tables: list[str], models: list[str], numbers: list[int], n_seeds: int, data: str | None) -> None:
     print(f"{date.today()}, {platform.processor() or platform.machine()}, {os.cpu_count()} cores, {n_seeds} splits\n")
-    digits = (1, 1, 3, 3, 3, 1)
+    seeds = range(FIRST_SPLIT, FIRST_SPLIT + n_seeds)
     for n_rules in numbers:
-        ranks: dict[str, list[float]] = {}
-        for table in tables:
-            seeds = range(FIRST_SPLIT, FIRST_SPLIT + n_seeds)
-            figures = measure_models(table, n_rules, models, seeds, data)
-            means = {model: np.nanmean(np.array(lines, dtype=float), axis=0) for model, lines in figures.items()}
-            print(f"**{table}**, {n_rules} rules\n")
-            rows = [[m, *(number(v, d) for v, d in zip(line, digits, strict=True))] for m, line in means.items()]
-            print_table(["model", *COLUMNS], rows)
-            print(flush=True)
-            ranked = [model for model in figures if model != "forest"]
-            scores = np.array([[line[2] for line in figures[model]] for model in ranked])
-            for model, of_model in zip(ranked, rankdata(-scores, axis=0), strict=True):
-                ranks.setdefault(model, []).extend(of_model.tolist())
-        lines = sorted((float(np.mean(of_model)), model) for model, of_model in ranks.items())
-        print(f"mean rank, {n_rules} rules: " + ", ".join(f"{model} {rank:.2f}" for rank, model in lines) + "\n")
+        figures = {table: measure_models(table, n_rules, models, seeds, data) for table in tables}
+        print_summary(n_rules, models, figures)
+
+
+def print_summary(n_rules: int, models: list[str], figures: dict[str, dict[str, list[list[float]]]]) -> None:
+    """Print the mean figures of each table, one table of figures for each measure, and the mean ranks."""
+    means = {(t, m): np.mean(lines, axis=0) for t, of_table in figures.items() for m, lines in of_table.items()}
+    for column, digits in zip(COLUMNS, (1, 1, 3, 3, 3, 1), strict=True):
+        place = COLUMNS.index(column)
+        lines = [
+            [t, *(number(means[t, m][place], digits) if (t, m) in means else "-" for m in models)] for t in figures
+        ]
+        print(f"**{n_rules} rules: {column}**\n")
+        print_table(["table", *models], lines)
+        print(flush=True)
+    ranks: dict[str, list[float]] = {}
+    for of_table in figures.values():
+        ranked = [model for model in of_table if model != "forest"]
+        scores = np.array([[line[2] for line in of_table[model]] for model in ranked])
+        for model, of_model in zip(ranked, rankdata(-scores, axis=0), strict=True):
+            ranks.setdefault(model, []).extend(of_model.tolist())
+    order = sorted((float(np.mean(of_model)), model) for model, of_model in ranks.items())
+    print(f"mean rank, {n_rules} rules: " + ", ".join(f"{model} {rank:.2f}" for rank, model in order) + "\n")
 
 
 def main() -> None:
