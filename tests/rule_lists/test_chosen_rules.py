@@ -13,6 +13,7 @@ from rule_boxes import classifier, random_rules, regressor
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rule_lists import choosing
 from suffice.rule_lists.choosing import Candidates, Choice
+from suffice.rule_lists.measures import Labels, Numbers
 
 RIDGE = 10.0
 
@@ -185,9 +186,19 @@ def test_a_rule_that_would_lower_what_it_is_for_is_left_out():
     targets = (10.0 * covers[0] - 4.0 * covers[1] + 5 * covers[2] + rng.normal(size=400))[:, None]
     aims = aims_of(covers, targets)
     assert aims.ravel().tolist() == [1, 1, 1]  # the second, too: its rows are above the mean
-    kept, adds = choosing._fit_additions(covers, targets, aims)
+    kept, adds = choosing._fit_additions(covers, Numbers.of_training(targets[:, 0]), aims)
     assert kept == [0, 2]
-    assert adds == pytest.approx(fit_slowly(covers, targets, [0, 2])[1])
+    assert adds == pytest.approx(fit_slowly(covers, targets, [0, 2])[1], abs=6e-4)
+
+
+def test_a_rule_that_adds_nothing_after_rounding_is_left_out():
+    covers = np.zeros((2, 200_000), dtype=bool)
+    covers[0, :50_000] = covers[1, 50_000:150_000] = True
+    y = np.where(covers[0] ^ (np.arange(200_000) % 10 == 0), "a", "b")
+    y[50_000] = "b"  # a little more of b
+    kept, adds = choosing._fit_additions(covers, Labels.of_training(y), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    assert kept == [0]
+    assert adds.tolist() == [[pytest.approx(0.8, abs=5e-3), pytest.approx(-0.8, abs=5e-3)]]
 
 
 def test_many_rows_are_drawn_for_the_choice_and_all_determine_the_additions(monkeypatch):

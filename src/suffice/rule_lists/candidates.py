@@ -57,15 +57,17 @@ def split_rules(rules: Sequence[Rule], table: Table) -> tuple[Ends, list[tuple[i
         tuple(known.setdefault(end, len(known)) for condition in rule.conditions for end in _ends(condition))
         for rule in rules
     ]
-    covers = [end.covers_rows(table) for end in known]
+    bits = [np.packbits(end.covers_rows(table)) for end in known]
     rarer = list(range(len(known)))
-    for place, (end, covered) in enumerate(zip(list(known), covers[:], strict=True)):
+    for place, end in enumerate(list(known)):
+        covered = np.unpackbits(bits[place], count=table.n_rows).astype(np.bool_)
         if 2 * np.count_nonzero(covered) > table.n_rows and (opposite := _opposite(end, covered, table)) is not None:
             rarer[place] = known.setdefault(opposite, len(known))
-            covers += [~covered] if len(known) > len(covers) else []
-            rarer += [len(rarer)] if len(known) > len(rarer) else []
-    bits = np.array([np.packbits(covered) for covered in covers], dtype=np.uint8)
-    return Ends(tuple(known), bits.reshape(len(known), (table.n_rows + 7) // 8), tuple(rarer)), places
+            if len(known) > len(bits):
+                bits.append(np.packbits(~covered))
+                rarer.append(len(rarer))
+    packed = np.array(bits, dtype=np.uint8).reshape(len(known), (table.n_rows + 7) // 8)
+    return Ends(tuple(known), packed, tuple(rarer)), places
 
 
 def _opposite(end: Condition, covered: Bools, table: Table) -> Condition | None:

@@ -91,8 +91,7 @@ def choose_lines(
     packed = _stack([lines.ends.covers_of(places) for places in chosen], len(task.outcomes))
     covers = np.unpackbits(packed, axis=1, count=len(task.outcomes)).astype(np.bool_)
     aims = candidates.aims[choice.rules]
-    kept, adds = _fit_additions(covers, task.targets, aims)
-    adds = task.round_additions(adds)
+    kept, adds = _fit_additions(covers, task, aims)
     base = task.round_additions(task.targets.mean(axis=0) - adds.T @ covers[kept].mean(axis=1))
     left = task.targets[~covers[kept].any(axis=0)]
     otherwise = task.round_additions((left.sum(axis=0) + RIDGE * base) / (len(left) + RIDGE))
@@ -110,18 +109,18 @@ def choose_lines(
     return replace(summed, additions=Additions(base, adds, otherwise)), choice.loss
 
 
-def _fit_additions(covers: Bools, targets: Floats, aims: Floats) -> tuple[list[int], Floats]:
-    """Compute what each rule adds; leave out rules that would lower what they are for."""
+def _fit_additions(covers: Bools, task: Labels | Numbers, aims: Floats) -> tuple[list[int], Floats]:
+    """Compute what each rule adds; leave out rules that would not raise what they are for."""
     kept = list(range(len(covers)))
     centred = covers - covers.mean(axis=1, keepdims=True)
     while kept:
         z = centred[kept]
-        adds = np.linalg.solve(z @ z.T + RIDGE * np.eye(len(kept)), z @ targets)
+        adds = task.round_additions(np.linalg.solve(z @ z.T + RIDGE * np.eye(len(kept)), z @ task.targets))
         raised = (adds * aims[kept]).sum(axis=1)
-        if raised.min() >= 0:
+        if raised.min() > 0:
             return kept, adds
         del kept[int(np.argmin(raised))]
-    return kept, np.zeros((0, targets.shape[1]))
+    return kept, np.zeros((0, task.targets.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -156,8 +155,8 @@ class Candidates:
     def of(cls, lines: Lines, rows: Positions, min_support: int, min_precision: float) -> Candidates:
         """Make the candidates of the rules of a list, measured on some of the training rows."""
         task, n_all = lines.task, len(lines.task.outcomes)
-        bits = np.unpackbits(lines.ends.packed_covers, axis=1, count=n_all)[:, rows]
-        shorter = list(shorter_rules(replace(lines.ends, packed_covers=np.packbits(bits, axis=1)), lines.places))
+        bits = [np.packbits(np.unpackbits(of_end, count=n_all)[rows]) for of_end in lines.ends.packed_covers]
+        shorter = list(shorter_rules(replace(lines.ends, packed_covers=_stack(bits, len(rows))), lines.places))
         packed = _stack([of_rule for _, _, of_rule in shorter], len(rows))
         targets = task.targets[rows] - task.targets[rows].mean(axis=0)
         squares = (targets**2).sum(axis=1)
