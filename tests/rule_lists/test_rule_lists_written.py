@@ -137,6 +137,11 @@ def test_a_sum_as_text_and_as_a_dictionary():
     figures = "support 100, coverage 25 %, precision 0.95, 0.92 expected, 3.8 times as likely as on average"
     assert line == f"1. IF x0 <= 99.5 THEN a +0.838  ({figures})"
     assert otherwise == "ELSE b  (support 300, coverage 75 %, precision 1.00, 0.99 expected)"
+    common = classifier(
+        [box(high=99.5)], X=x, y=np.where(y == "a", "b", np.where(x[:, 0] % 3 == 0, "b", "a")), max_rules=3
+    )
+    assert "precision 0.97, 0.94 expected, 0.49 among all rows)" in str(common)
+    assert rule_list.to_frame()["adds"].tolist() == [rule_list.rules_[0].addition] == [0.838]
     values = rule_list.to_dict()
     assert values["base"] == {"a": 0.028, "b": 0.972}
     assert values["rules"][0]["adds"] == {"a": 0.838, "b": -0.838}

@@ -472,13 +472,21 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         pandas.DataFrame
             One line for each rule, in their order: its conditions, its output and its figures.
         """
-        columns = ["text", "output", "support", "coverage", "precision", *self._task.figures, "expected"]
+        check_is_fitted(self, "lines_")
+        adds = [] if self.lines_.additions is None else ["addition"]
+        columns = ["text", "output", *adds, "support", "coverage", "precision", *self._task.figures, "expected"]
         checked = ["n_rows", "share", "lower", "is_certified"] if any(line.certificate for line in self.rules_) else []
         lines = [
             [getattr(line, name) for name in columns] + [getattr(line.certificate, name, None) for name in checked]
             for line in self.rules_
         ]
-        names = {"text": "rule", "n_rows": "n_checked", "share": "checked_share", "lower": "checked_lower"}
+        names = {
+            "text": "rule",
+            "addition": "adds",
+            "n_rows": "n_checked",
+            "share": "checked_share",
+            "lower": "checked_lower",
+        }
         return load_pandas().DataFrame(lines, columns=[names.get(name, name) for name in [*columns, *checked]])
 
     def to_sql(self) -> str:

@@ -128,18 +128,26 @@ class GlobalRule:
         return f"{self.output_text}  ({figures})"
 
     @property
+    def addition(self) -> float | None:
+        """In a sum of rules: what the line adds to the number, or to the probability of its label."""
+        return self.adds[self.output] if isinstance(self.adds, dict) else self.adds
+
+    @property
     def output_text(self) -> str:
         """What the line predicts, or adds to a sum."""
-        if isinstance(self.adds, dict):
-            return f"{self.output} {self.adds[self.output]:+.3g}"
-        if self.adds is not None:
-            return f"{self.rule.target} {'+' if self.adds >= 0 else '-'}{format_number(abs(self.adds))}"
+        if self.addition is not None and self.mse is None:
+            return f"{self.output} {self.addition:+.3g}"
+        if self.addition is not None:
+            return f"{self.rule.target} {'+' if self.addition >= 0 else '-'}{format_number(abs(self.addition))}"
         return str(self.output) if self.mse is None else f"{self.rule.target} = {format_number(self.output)}"
 
     @property
     def _figures_text(self) -> str:
         expected = [] if self.expected is None else [f"{format_share(self.expected)} expected"]
-        quality = ", ".join([f"precision {format_share(self.precision)}", *expected, *self.lift_texts])
+        lift = self.lift_texts
+        if self.adds is not None and self.rule.base_rate is not None and not lift:
+            lift = [f"{format_share(self.rule.base_rate)} among all rows"]
+        quality = ", ".join([f"precision {format_share(self.precision)}", *expected, *lift])
         if self.mse is not None and self.mae is not None:
             mean = [] if self.adds is None else [f"mean {format_number(self.output)}"]
             quality = ", ".join([*mean, f"MSE {format_number(self.mse)}", f"MAE {format_number(self.mae)}"])
