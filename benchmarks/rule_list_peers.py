@@ -278,7 +278,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--rules", nargs="+", type=int, default=list(N_RULES))
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--data", default=None, help="the folder of the tables; by default that of SUFFICE_DATA")
     options = parser.parse_args()
     with warnings.catch_warnings():
