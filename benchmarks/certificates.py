@@ -107,10 +107,12 @@ def measure(name: str, folder: str, seeds: Iterable[int]) -> dict[str, Tally]:
             .rules
             for level in (LEVEL, (1 + LEVEL) / 2)
         }
-        surer = kind.from_explanations(mined[(1 + LEVEL) / 2], X_fit, y_fit)
-        both = kind.from_explanations([rule for rules in mined.values() for rule in rules], X_fit, y_fit)
+        surer = kind.from_explanations(mined[(1 + LEVEL) / 2], X_fit, y_fit, min_precision=0.0)
+        both = kind.from_explanations(
+            [rule for rules in mined.values() for rule in rules], X_fit, y_fit, min_precision=0.0
+        )
         trial = explainer.certify(surer, X_check, y_check, level=LEVEL, confidence=CONFIDENCE)
-        kept = kind.from_explanations([line.rule for line in trial.certified], X_fit, y_fit)
+        kept = kind.from_explanations([line.rule for line in trial.certified], X_fit, y_fit, min_precision=0.0)
         tallies["mined"].add(both, len(both.rules_), explainer, X_last, y_last)
         tallies["trial"].add(kept, len(surer.rules_), explainer, X_last, y_last)
         for way in ("rules", "list"):

@@ -121,8 +121,7 @@ def global_rules():
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=seed)
         forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
         start = time.perf_counter()
-        rule_list = GlobalRulesClassifier(SufficientExplainer.paper(forest), max_rules=None, min_precision=0.9)
-        rule_list.fit(X_train, y_train)
+        rule_list = GlobalRulesClassifier.paper(forest).fit(X_train, y_train)
         seconds = time.perf_counter() - start
         covered = rule_list.covered(X_test)
         accuracy = np.mean(rule_list.predict(X_test)[covered] == y_test[covered])

@@ -91,7 +91,7 @@ def time_list(X, y, max_rules):
     rules = kind(SufficientExplainer(n_jobs=1, random_state=0), max_rules=max_rules).fit(X, y)
     seconds = time.process_time() - start
     lines = rules.lines_
-    return seconds, repr((lines.rules, lines.simpler, rules.loss_)).encode() + lines.packed_covers.tobytes()
+    return seconds, repr((lines.rules, rules.loss_)).encode() + lines.packed_covers.tobytes()
 
 
 # --- the comparison -------------------------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ model = make_pipeline(encoder, GradientBoostingClassifier(n_estimators=60, rando
 # The model as a short list of rules
 # ----------------------------------
 #
-# The list is made from the model's own decisions. Each line is true on its own, with its figures. One of them names the
-# district.
+# The list is made from the model's own decisions. Each rule that covers a person adds to the probability of a decision;
+# its figures say how often the model decides so where the rule holds. Some rules name the district.
 
 explainer = SufficientExplainer.for_model(model, people, random_state=0)
 rules = GlobalRulesClassifier.from_explainer(explainer, max_rules=8)
@@ -73,7 +73,7 @@ print(explainer.explain(refusals[suspect : suspect + 1])[0])
 # ------------------
 #
 # Rules are statements about future decisions. They are checked on fresh rows, all together; the outcomes there are the
-# model's own decisions.
+# model's own decisions. Rules that only shift the probability do not reach the level alone, and are marked.
 
 fresh = people.sample(1000, replace=True, random_state=1)
 fresh = fresh.assign(income=fresh["income"] + 5, debt=fresh["debt"] + 5)

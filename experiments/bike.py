@@ -35,16 +35,21 @@ def run(plan: Plan, seed: int) -> Outcome:
         start = time.perf_counter()
         explainer = SufficientExplainer.paper(forest).fit(X_train, y_train)
         explanations = explainer.explain(X_train, y_train, sets="minimal")
-        rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, max_rules=None)
+        rule_list = _collect(explanations, X_train, y_train, min_precision=0.0)
         outcome.seconds[f"suffice, global rules, leaves of {leaf}"] = (time.perf_counter() - start) / len(X_train)
         outcome.figures[f"{variant}none"] = float(np.mean([rule is None for rule in explanations.rules]))
         _measure(outcome, variant, explainer, rule_list, X_test, y_test)
     chosen = _choose_thresholds(forest, X_train, y_train, seed)
-    rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, max_rules=None, **chosen)
+    rule_list = _collect(explanations, X_train, y_train, **chosen)
     _measure(outcome, "chosen ", explainer, rule_list, X_test, y_test)
     outcome.figures |= {f"chosen {name}": value for name, value in chosen.items()}
     outcome.data["sentences"] = [str(line) for line in rule_list.rules_[:3]]
     return outcome
+
+
+def _collect(explanations: Any, X: Any, y: Any, **params: Any) -> Any:
+    """Make a list of all rules; rows that no rule covers get NaN."""
+    return GlobalRulesRegressor.from_explanations(explanations, X, y, max_rules=None, abstain=True, **params)
 
 
 def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]:
@@ -55,7 +60,7 @@ def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]
     for support in SUPPORTS:
         for precision in PRECISIONS:
             params = {"min_support": support, "min_precision": precision}
-            tried = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, max_rules=None, **params)
+            tried = _collect(explanations, X_fit, y_fit, **params)
             predicted = tried.predict(X_held)
             is_covered = ~np.isnan(predicted)
             if is_covered.mean() >= LEAST_COVERAGE:

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.data.loaders import load_diabetes
 from experiments.peers import fit_and_score
 from experiments.runs import BY_DEFAULT, Experiment, Line, Outcome, Plan, naming
-from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice import GlobalRulesClassifier
 
 # Name, share of test rows, and the paper's accuracies: G-SR, its coverage, RuleFit, SkopeRules, tree, forest.
 TABLES = {
@@ -42,8 +42,7 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: 
     lists = {}
     for method in OURS:
         if method == "G-SR":
-            explainer = SufficientExplainer.paper(RandomForestClassifier(18, max_depth=15, random_state=seed))
-            rule_list = GlobalRulesClassifier(explainer, max_rules=None, min_precision=0.9)
+            rule_list = GlobalRulesClassifier.paper(RandomForestClassifier(18, max_depth=15, random_state=seed))
         else:
             rule_list = GlobalRulesClassifier(random_state=seed)
         start = time.perf_counter()

@@ -498,11 +498,7 @@ MODELS = {"classification": GlobalRulesClassifier, "regression": GlobalRulesRegr
 
 @pytest.mark.parametrize("task", TARGETS)
 def test_global_rules_of_a_table_are_the_same_from_pandas_and_polars(task):
-    fallback = {"classification": "majority", "regression": "mean"}[task]
-    models = [
-        MODELS[task](explainer_for(task), fallback=fallback).fit(make(), TARGETS[task])
-        for make in (as_pandas, as_polars)
-    ]
+    models = [MODELS[task](explainer_for(task)).fit(make(), TARGETS[task]) for make in (as_pandas, as_polars)]
     assert models[0].rules_ == models[1].rules_
     assert len(models[0].rules_) > 1
     expected = models[0].predict(as_pandas())
@@ -513,15 +509,13 @@ def test_global_rules_of_a_table_are_the_same_from_pandas_and_polars(task):
         assert model.score(as_polars(permuted), TARGETS[task]) > 0.5
 
 
-@pytest.mark.parametrize("fallback", [None, "constant"])
 @pytest.mark.parametrize("make", [as_pandas, as_polars])
 @pytest.mark.parametrize("task", TARGETS)
-def test_explanations_know_the_table_on_which_global_rules_are_measured(task, make, fallback):
+def test_explanations_know_the_table_on_which_global_rules_are_measured(task, make):
     X, y = make(), TARGETS[task]
     explanations = explainer_for(task).fit(X, y).explain(take(X))
-    constant = {"classification": "majority", "regression": "mean"}[task] if fallback else None
-    known = MODELS[task].from_explanations(explanations, fallback=constant)
-    with_table = MODELS[task].from_explanations(explanations, X, y, fallback=constant)
+    known = MODELS[task].from_explanations(explanations)
+    with_table = MODELS[task].from_explanations(explanations, X, y)
     assert known.rules_ == with_table.rules_
     assert len(known.rules_) > 0
     assert known.feature_names_in_.tolist() == NAMES

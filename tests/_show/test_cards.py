@@ -370,15 +370,17 @@ def test_the_card_of_a_rule_list_shows_its_first_rules(fitted_numbers):
     n = len(rule_list.rules_)
     assert n > 10
     assert f"GlobalRulesRegressor {n} rules" in card.text
-    assert f"And {n - 10} more. The first rule that covers a row decides. No other row is decided." in card.text
+    assert f"And {n - 10} more. The first that covers a row decides. All other rows: count = " in card.text
     assert len(card.all("sentence-cell")) == 10
     assert "THEN count = " in card.text
 
 
-def test_the_card_of_a_rule_list_names_its_fallback(fitted):
-    _, explanations = fitted
-    text = read(GlobalRulesClassifier.from_explanations(explanations, fallback="majority")).text
-    assert "All other rows: majority." in text
+def test_the_card_of_a_rule_list_says_what_decides_other_rows(fitted):
+    explainer, explanations = fitted
+    text = read(GlobalRulesClassifier.from_explanations(explanations, explainer=explainer, fallback="forest")).text
+    assert "All other rows: forest." in text
+    abstaining = GlobalRulesClassifier.from_explanations(explanations, abstain=True)
+    assert "No other row is decided." in read(abstaining).text
     assert re.search(r"coverage \d+ % of 300 rows", text)
 
 

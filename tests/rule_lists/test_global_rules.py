@@ -10,9 +10,14 @@ import polars as pl
 import pytest
 from rule_boxes import ALL_FOUR, LEFT, MIDDLE, MIXED, NUMBERS, RIGHT, SMALL, X, Y, box, boxes, classifier, regressor
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -27,7 +32,7 @@ def test_the_first_rule_that_covers_a_row_decides():
     assert rule_list.decision_path(X).tolist() == [0, 0, 0, 2, -1, 1, 1, 1, 1, 1]
     assert rule_list.covered(X).tolist() == [True] * 4 + [False] + [True] * 5
     assert rule_list.coverage(X) == 0.9
-    assert rule_list.predict(X).tolist() == ["a", "a", "a", "a", None, "b", "b", "b", "b", "b"]
+    assert rule_list.predict(X).tolist() == ["a"] * 4 + ["b"] * 6
 
 
 def test_the_more_precise_of_two_rules_that_disagree_decides():
@@ -54,8 +59,45 @@ def test_missing_values_are_covered_where_a_rule_allows_them():
 # --- rows that no rule covers -----------------------------------------------------------------------------------------
 
 
-def test_a_classifier_without_fallback_abstains():
-    rule_list = classifier([LEFT])
+def test_the_default_is_what_rows_without_a_rule_have():
+    """`predict` once answered None for them, so that `score` raised a TypeError."""
+    default = classifier([box(2.5)]).default_  # the other three rows are all a, as fewer than half of all rows are
+    assert (default.output, default.support, default.coverage, default.precision) == ("a", 3, 0.3, 1.0)
+    assert default.expected < 0.7
+    rule_list = classifier([LEFT, box(7.5)])  # b b b b a are left
+    assert rule_list.predict([[0.0], [5.0]]).tolist() == ["a", "b"]
+    assert rule_list.predict_proba([[0.0], [5.0]]).tolist() == [[1.0, 0.0], [0.2, 0.8]]
+    assert rule_list.score(X, Y) == 0.9
+    assert regressor([LEFT]).predict([[0.0], [5.0]]) == pytest.approx([1.0, 32 / 7])
+    assert regressor([LEFT]).score(X, NUMBERS) > 0
+
+
+def test_the_default_is_what_all_rows_have_where_none_is_left():
+    default = classifier([LEFT, box(2.5)]).default_
+    assert (default.output, default.support, default.precision) == ("b", 0, 0.6)
+    assert str(classifier([LEFT, box(2.5)])).endswith("ELSE b  (no training row is left for it)")
+    assert regressor([LEFT, box(2.5)]).default_.output == 3.5
+
+
+def test_a_list_without_rules_predicts_its_default():
+    assert classifier([]).predict(X).tolist() == ["b"] * 10
+    assert regressor([None]).predict(X).tolist() == [3.5] * 10
+
+
+def test_a_shorter_list_has_a_default_of_its_own():
+    full = classifier([LEFT, MIDDLE])
+    assert full.default_.support == 3
+    assert full.simplify(0.5).default_.support > 3
+
+
+def test_a_list_that_abstains_has_no_fallback():
+    with pytest.raises(ValueError, match="`abstain` needs fallback=None"):
+        classifier([LEFT], abstain=True, fallback="forest")
+
+
+def test_a_classifier_may_abstain():
+    rule_list = classifier([LEFT], abstain=True)
+    assert rule_list.default_ is None
     predicted = rule_list.predict([[0.0], [5.0]])
     assert predicted.dtype == object
     assert predicted.tolist() == ["a", None]
@@ -69,24 +111,19 @@ def test_labels_keep_their_kind(labels):
     rule_list = classifier(ALL_FOUR, y=y)
     assert rule_list.predict(X).dtype == y.dtype
     assert rule_list.predict(X).tolist() == [labels[0]] * 3 + [labels[1]] * 7
-    assert [type(value) for value in classifier([LEFT], y=y).predict(X)] == [type(labels[0])] * 3 + [type(None)] * 7
+    abstaining = classifier([LEFT], y=y, abstain=True).predict(X)
+    assert [type(value) for value in abstaining] == [type(labels[0])] * 3 + [type(None)] * 7
 
 
-def test_a_regressor_without_fallback_abstains():
-    assert np.array_equal(regressor([LEFT]).predict([[0.0], [5.0]]), [1.0, np.nan], equal_nan=True)
+def test_a_regressor_may_abstain():
+    predicted = regressor([LEFT], abstain=True).predict([[0.0], [5.0]])
+    assert np.array_equal(predicted, [1.0, np.nan], equal_nan=True)
 
 
 def test_a_rule_list_without_rules_abstains_everywhere():
-    assert classifier([]).predict(X).tolist() == [None] * 10
-    assert np.isnan(regressor([None]).predict(X)).all()
+    assert classifier([], abstain=True).predict(X).tolist() == [None] * 10
+    assert np.isnan(regressor([None], abstain=True).predict(X)).all()
     assert classifier([]).simplify().rules_ == ()
-
-
-def test_the_constant_fallback_predicts_where_no_rule_does():
-    rule_list = classifier([LEFT], fallback="majority")  # 4 a, 6 b
-    assert rule_list.predict([[0.0], [5.0]]).tolist() == ["a", "b"]
-    assert rule_list.predict_proba([[0.0], [5.0]]).tolist() == [[1.0, 0.0], [0.4, 0.6]]
-    assert regressor([LEFT], fallback="mean").predict([[0.0], [5.0]]).tolist() == [1.0, 3.5]
 
 
 def test_an_estimator_as_fallback_is_cloned_and_fitted():
@@ -163,9 +200,9 @@ def test_a_pickled_rule_list_is_the_same(busy_table, busy_lists):
 # --- wrong input ------------------------------------------------------------------------------------------------------
 
 
-def test_a_regressor_knows_no_majority():
-    with pytest.raises(ValueError, match=r"one of .'forest', 'mean'. or an estimator, got 'majority'"):
-        regressor([LEFT], fallback="majority")
+def test_values_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="`fallback` must be None, 'forest' or an estimator, got 'majority'"):
+        classifier([LEFT], fallback="majority")
     with pytest.raises(ValueError, match="`min_precision` must be a number <= 1, got 2"):
         regressor([LEFT], min_precision=2)
 
@@ -196,17 +233,19 @@ def test_a_rule_list_that_is_not_fitted_raises(rule_list, method):
 # --- scikit-learn: all checks pass, so none is listed as an expected failure -----------------------------------------
 
 
-# The tables of the checks are small: too few of their rows are out of bag for rules.
-TINY = {"n_estimators": 3, "min_samples_leaf": 5, "random_state": 0}
-PAPER = {"n_jobs": 1, "counts": "bootstrap", "min_size": 1}
-
-
-@parametrize_with_checks(
-    [
-        GlobalRulesClassifier(SufficientExplainer(RandomForestClassifier(**TINY), **PAPER), fallback="majority"),
-        GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**TINY), **PAPER), fallback="mean"),
-    ],
-)
+@parametrize_with_checks([GlobalRulesClassifier(random_state=0), GlobalRulesRegressor(random_state=0)])
 @pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")  # the checks fit noise
 def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)
+
+
+def test_lists_work_in_the_tools_of_scikit_learn():
+    cancer, diabetes = load_breast_cancer(return_X_y=True), load_diabetes(return_X_y=True)
+    labels, numbers = GlobalRulesClassifier(random_state=0), GlobalRulesRegressor(random_state=0)
+    assert cross_val_score(labels, *cancer, cv=3).min() > 0.88
+    assert cross_val_score(labels, *cancer, cv=3, scoring="roc_auc").min() > 0.9
+    assert cross_val_score(make_pipeline(StandardScaler(), numbers), *diabetes, cv=3).min() > 0.2
+    search = GridSearchCV(labels, {"max_rules": [1, 5], "explainer": [None, SufficientExplainer(pi=0.95)]}, cv=3)
+    assert search.fit(*cancer).best_score_ > 0.9
+    calibrated = CalibratedClassifierCV(labels, cv=3).fit(*cancer)
+    assert calibrated.score(*cancer) > 0.9

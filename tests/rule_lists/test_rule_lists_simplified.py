@@ -106,10 +106,10 @@ def test_simplify_keeps_its_promise(make, tolerance):
     assert simple.simplify(0).rules_ == simple.rules_  # what could go at no cost is gone
 
 
-def test_a_simplified_list_falls_back_as_before():
-    simple = classifier(ALL_FOUR, fallback="majority").simplify(0.6)
+def test_a_simplified_list_has_the_default_of_the_rows_that_it_leaves():
+    simple = classifier(ALL_FOUR).simplify(0.6)
     assert boxes(simple) == [MIDDLE]
-    assert simple.predict([[4.0], [0.0]]).tolist() == ["b", "b"]
+    assert simple.predict([[4.0], [0.0]]).tolist() == ["b", "a"]
     assert simple.simplify(0).rules_ == simple.rules_
 
 

@@ -13,17 +13,18 @@ from scipy.special import betaincinv
 from sklearn.linear_model import LinearRegression
 
 from suffice.rule_lists.estimators import GlobalRulesClassifier
+from suffice.rule_lists.sql import lines_to_sql
 
 ABOUT_LABELS = "Figures are those of the training rows; expected is the precision estimated for new rows."
 ABOUT_NUMBERS = "Figures are those of the training rows."
 
 
 def test_a_rule_list_reads_as_numbered_sentences():
-    assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
+    assert str(classifier([LEFT, RIGHT])).splitlines() == [
         "2 rules, coverage 80 % of 10 training rows; the first that covers a row decides. " + ABOUT_LABELS,
         "1. IF x0 <= 2.5 THEN a  (support 3, few rows, coverage 30 %, precision 1.00, 0.66 expected)",
         "2. IF x0 > 4.5 THEN b  (support 5, few rows, coverage 50 %, precision 0.80, 0.52 expected)",
-        "ELSE majority",
+        "ELSE b  (support 2, few rows, coverage 20 %, precision 1.00, 0.55 expected)",
     ]
     assert str(regressor([MIDDLE], fallback=LinearRegression())).splitlines() == [
         "1 rule, coverage 40 % of 10 training rows; the first that covers a row decides. " + ABOUT_NUMBERS,
@@ -71,33 +72,83 @@ def run_sql(rule_list, table):
 
 def test_the_sql_is_one_case():
     text = classifier([LEFT, RIGHT]).to_sql()
-    expected = """CASE WHEN "x0" <= 2.5e0 THEN 'a' WHEN "x0" > 4.5e0 THEN 'b' ELSE NULL END"""
+    expected = """CASE WHEN "x0" <= 2.5e0 THEN 'a' WHEN "x0" > 4.5e0 THEN 'b' ELSE 'b' END"""
     assert " ".join(text.split()) == expected
-    assert classifier([]).to_sql() == "NULL"
+    assert "ELSE NULL" in classifier([LEFT, RIGHT], abstain=True).to_sql()
+    assert (classifier([]).to_sql(), classifier([], abstain=True).to_sql()) == ("'b'", "NULL")
+    assert lines_to_sql(classifier([LEFT, RIGHT]).lines_, "'b'") == text
     assert "THEN FALSE\n" in classifier([LEFT], y=Y == "b").to_sql()
 
 
 @pytest.mark.parametrize("labels", [["it's", "\"q\" -- ''"], [0, -7], [False, True], [1.0, -2e15]])
-def test_the_sql_says_what_predict_says(labels):
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_sql_says_what_predict_says(labels, abstain):
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(60, 3)), 2)
     table[rng.random(table.shape) < 0.2] = np.nan
     y = np.array(labels)[rng.integers(0, 2, size=60)]
-    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y, abstain=abstain)
     expected = rule_list.predict(table).tolist()
-    assert {None, *rule_list.classes_.tolist()} == set(expected)
+    assert {*([None] if abstain else []), *rule_list.classes_.tolist()} == set(expected)
     assert run_sql(rule_list, table) == expected
 
 
-def test_the_sql_of_numbers_says_what_predict_says():
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_sql_of_numbers_says_what_predict_says(abstain):
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(60, 3)), 2)
     y = 1e-6 * rng.normal(size=60)
-    rule_list = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
+    rule_list = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF, abstain=abstain)
     expected = rule_list.predict(table)
     numbers = np.array(run_sql(rule_list, table), dtype=float)
-    assert 0 < np.isnan(expected).sum() < 60
+    assert 0 < np.count_nonzero(~rule_list.covered(table)) < 60
     assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_sql_of_a_sum_says_what_predict_says(n_classes, abstain):
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(300, 3)), 2)
+    score = table[:, 0] + table[:, 1] ** 2 + 0.3 * rng.normal(size=300)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    make, y = regressor, 1e-6 * score
+    if n_classes > 1:
+        make, y = classifier, np.array(["it's", "b", "c"])[np.digitize(score, [0.5, 2.0][: n_classes - 1])]
+    rules = random_rules(rng, 20, table, missing=True)
+    rule_list = make(rules, X=table, y=y, max_rules=5, abstain=abstain)
+    assert len(rule_list.rules_) > 2
+    expected = rule_list.predict(table).tolist()
+    found = run_sql(rule_list, table)
+    if n_classes > 1:
+        assert found == expected
+        assert len(set(expected)) > 1
+    else:
+        assert np.array(found, dtype=float) == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def test_a_sum_as_text_and_as_a_dictionary():
+    x = np.arange(400.0)[:, None]
+    y = np.where((x[:, 0] < 100) & (x[:, 0] % 20 != 1), "a", "b")
+    rule_list = classifier([box(high=99.5)], X=x, y=y, max_rules=3)
+    heading, line, otherwise = str(rule_list).splitlines()
+    base = "each that covers a row adds to the base, a 0.028, b 0.972, and the largest sum decides."
+    assert heading == f"1 rule, coverage 25 % of 400 training rows; {base} {ABOUT_LABELS}"
+    figures = "support 100, coverage 25 %, precision 0.95, 0.92 expected, 3.8 times as likely as on average"
+    assert line == f"1. IF x0 <= 99.5 THEN a +0.838  ({figures})"
+    assert otherwise == "ELSE b  (support 300, coverage 75 %, precision 1.00, 0.99 expected)"
+    common = classifier(
+        [box(high=99.5)], X=x, y=np.where(y == "a", "b", np.where(x[:, 0] % 3 == 0, "b", "a")), max_rules=3
+    )
+    assert "precision 0.97, 0.94 expected, 0.49 among all rows)" in str(common)
+    assert rule_list.to_frame()["adds"].tolist() == [rule_list.rules_[0].addition] == [0.838]
+    values = rule_list.to_dict()
+    assert values["base"] == {"a": 0.028, "b": 0.972}
+    assert values["rules"][0]["adds"] == {"a": 0.838, "b": -0.838}
+    assert json.loads(rule_list.to_json()) == values
+    numbers = regressor([box(high=99.5)], X=x, y=100.0 * (x[:, 0] < 100), max_rules=3)
+    assert " THEN y +88.24  (support 100, coverage 25 %, mean 100, MSE 0, MAE 0)" in str(numbers)
+    assert numbers.to_dict()["base"] == pytest.approx(numbers.lines_.additions.base[0])
 
 
 # --- dictionaries and JSON -------------------------------------------------------------------------------------------
@@ -105,7 +156,7 @@ def test_the_sql_of_numbers_says_what_predict_says():
 
 def test_a_list_as_a_dictionary():
     lines = classifier([LEFT, RIGHT]).to_dict()
-    assert {name: value for name, value in lines.items() if name != "rules"} == {
+    assert {name: value for name, value in lines.items() if name not in ("rules", "default")} == {
         "task": "classification",
         "target": "y",
         "n_rows": 10,
@@ -122,6 +173,9 @@ def test_a_list_as_a_dictionary():
         "frequencies": {"a": 0.2, "b": 0.8},
         "conditions": RIGHT.to_dict()["conditions"],
     }
+    default = {name: lines["default"][name] for name in ("if", "output", "support", "precision", "conditions")}
+    assert default == {"if": "", "output": "b", "support": 2, "precision": 1.0, "conditions": []}
+    assert classifier([LEFT], abstain=True).to_dict()["default"] is None
     line = regressor([MIDDLE]).to_dict()["rules"][0]
     assert {name: line[name] for name in ("output", "support", "coverage", "mse", "mae")} == {
         "output": 5.0,

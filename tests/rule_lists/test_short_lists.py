@@ -7,13 +7,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from rule_boxes import LEFT, MIDDLE, MIXED, RIGHT, SMALL, X, Y, box, boxes, classifier, random_rules, regressor
+from rule_boxes import LEFT, MIDDLE, MIXED, RIGHT, SMALL, X, Y, box, classifier, random_rules, regressor
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
 from suffice._table.condition import Condition
 from suffice.explaining.rule import Rule
-from suffice.rule_lists.choosing import choose_greedily
 from suffice.rule_lists.estimators import N_RULES
 
 FIGURES = (None, 0.9, 1, 0.1, None, None, True, 1.0, False)
@@ -32,28 +32,27 @@ def both():
     yield regressor, rules, table, y
 
 
-def test_a_large_rule_comes_before_a_small_one_that_is_surer():
-    x = np.arange(400.0)[:, None]
-    y = np.where((x[:, 0] < 100) & (x[:, 0] % 20 != 1), "a", "b")
-    large, small = box(high=99.5), box(10.5, 13.5, sdp=0.99)
-    assert boxes(classifier([small, large], X=x, y=y)) == [small, large]  # by precision
-    assert boxes(classifier([small, large], X=x, y=y, max_rules=20)) == [large]
-
-
-@pytest.mark.parametrize("max_rules", [1, 4, 20])
-def test_a_list_has_the_rules_of_the_greedy_choice(max_rules):
+@pytest.mark.parametrize("max_rules", [1, 4, 10])
+def test_a_short_list_is_a_sum_of_rules(max_rules):
     for make, rules, table, y in both():
         full = make(rules, X=table, y=y)
-        choice = choose_greedily(full.lines_.covers, full.lines_.task.gains(full.rules_))
         short = make(rules, X=table, y=y, max_rules=max_rules)
-        assert short.rules_ == tuple(full.rules_[i] for i in choice.first(max_rules).in_order)
-        assert short.loss_ == pytest.approx(choice.gains[max_rules:].sum())
-        assert short.collected_.rules_ == full.rules_
         assert len(short.rules_) <= max_rules < len(full.rules_)
+        assert all(line.adds is not None and len(line.rule.conditions) <= 3 for line in short.rules_)
+        assert short.collected_.rules_ == full.rules_
+        assert all(line.adds is None for line in full.rules_)
         assert short.simplify(max_rules=max_rules, max_loss=0).rules_ == short.rules_
+        assert full.simplify(max_rules=max_rules, max_loss=0).rules_ == short.rules_
 
 
-def test_the_loss_is_bounded_unless_there_would_be_too_many_rules():
+def test_more_rules_predict_better():
+    for make, rules, table, y in both():
+        scores = [make(rules, X=table, y=y, max_rules=n).score(table, y) for n in (1, 3, 10)]
+        assert scores == sorted(scores)
+        assert scores[-1] > scores[0]
+
+
+def test_the_loss_is_bounded():
     for make, rules, table, y in both():
         full = make(rules, X=table, y=y)
         lengths = []
@@ -64,7 +63,6 @@ def test_the_loss_is_bounded_unless_there_would_be_too_many_rules():
         assert lengths == sorted(lengths, reverse=True)
         assert lengths[-1] < lengths[0] < len(full.rules_)
         assert full.loss_ == 0
-        assert full.simplify(max_rules=2).loss_ > 0.01
 
 
 def test_simplify_gives_a_list_that_people_can_read():
@@ -76,26 +74,11 @@ def test_simplify_gives_a_list_that_people_can_read():
         assert full.collected_ is None
 
 
-def test_conditions_that_change_no_row_are_left_out():
-    twice = np.hstack([X, X])
-    one, idle = Condition("x0", high=2.5), Condition("x1", high=4.5)
-    rule = Rule((one, idle), "a", *FIGURES)
-    full = classifier([rule, RIGHT], X=twice)
-    assert full.rules_[0].rule == rule
-    short = classifier([rule, RIGHT], X=twice, max_rules=20)
-    assert short.rules_[0].text == "x0 <= 2.5"
-    assert (short.rules_[0].support, short.rules_[0].precision) == (3, 1.0)
-    assert full.simplify().rules_[0].text == "x0 <= 2.5"
-
-
-def test_rules_for_one_label_that_touch_become_one_line():
-    x = np.arange(200.0)[:, None]
-    y = np.where(x[:, 0] < 60, "a", "b")
-    parts = [Rule((Condition("x0", low, low + 30),), "a", *FIGURES) for low in (-1.0, 29.0)]
-    short = classifier(parts, X=x, y=y, max_rules=20)
-    assert [line.text for line in short.rules_] == ["-1 < x0 <= 59"]
-    assert (short.rules_[0].support, short.rules_[0].precision) == (60, 1.0)
-    np.testing.assert_array_equal(short.lines_.covers[0], short.covered(x))
+def test_a_sum_has_no_tolerance():
+    with pytest.raises(
+        ValueError, match=r"`tolerance` needs a list in which the first rule decides \(max_rules=None\)"
+    ):
+        classifier([LEFT, RIGHT], max_rules=5).simplify(0.01)
 
 
 def test_estimates_for_new_rows_are_lower_than_figures_of_training_rows():
@@ -140,12 +123,13 @@ def fitted(request):
 
 def test_a_fitted_list_is_short_by_default(fitted):
     rule_list, frame, y = fitted
-    assert rule_list.max_rules == N_RULES == 20
-    assert 2 <= len(rule_list.rules_) <= 20
-    assert len(rule_list.collected_.rules_) > len(rule_list.rules_)
+    assert rule_list.max_rules == N_RULES == 10
+    assert 2 <= len(rule_list.rules_) <= 10
+    assert len(rule_list.collected_.rules_) > 2
     measured = rule_list.evaluate(frame, np.asarray(y))
-    assert measured.total_coverage > 0.8
+    assert measured.total_coverage > 0.5
     assert measured.total_precision > 0.8
+    assert rule_list.score(frame, y) > 0.85
 
 
 def test_the_list_of_a_fitted_explainer_is_that_of_fit(fitted):
@@ -163,6 +147,18 @@ def test_all_rules_of_a_fitted_explainer(fitted):
     explanations = explainer.explain(*explainer.training, sets="minimal", check="rows")
     assert every.rules_ == type(rule_list).from_explanations(explanations).rules_
     assert every.collected_ is None
+
+
+def test_the_list_of_the_paper_abstains():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(18, max_depth=15, random_state=0)
+    rule_list = GlobalRulesClassifier.paper(forest).fit(X[::2], y[::2])
+    predicted, covered = rule_list.predict(X[1::2]), rule_list.covered(X[1::2])
+    assert covered.mean() > 0.85
+    assert np.mean(predicted[covered] == y[1::2][covered]) > 0.93
+    assert {type(label) for label in predicted[~covered]} == {type(None)}
+    assert min(line.precision for line in rule_list.rules_) >= 0.9
+    assert GlobalRulesRegressor.paper(min_support=3).get_params()["min_precision"] == 0.0
 
 
 def test_an_explainer_that_is_not_fitted_is_refused():

@@ -136,13 +136,13 @@ def say_lines(lines: Mapping[str, str]) -> None:
         say(*(f"{label}: {text}" for label, text in lines.items()))
 
 
-def say_numbered(heading: str, sentences: Sequence[str]) -> None:
-    """Print a heading and the numbered sentences below it."""
+def say_numbered(heading: str, sentences: Sequence[str], last: str = "") -> None:
+    """Print a heading, the numbered sentences below it, and a last line without a number."""
     console, lines = _console(), [(f"{i}.", sentence) for i, sentence in enumerate(sentences, start=1)]
     if console.is_terminal:
-        console.print(_text(heading, "bold"), _grid(lines, 1, justify="right"))
+        console.print(_text(heading, "bold"), _grid([*lines, *([("", last)] if last else [])], 1, justify="right"))
     else:
-        say(heading, *(f"{number} {sentence}" for number, sentence in lines))
+        say(heading, *(f"{number} {sentence}" for number, sentence in lines), *([last] if last else []))
 
 
 def _grid(lines: Iterable[tuple[str, str]], gap: int, **options: Any) -> rich.table.Table:

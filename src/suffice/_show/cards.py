@@ -147,14 +147,18 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
         ]
     table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""
-    fallback = rule_list.fallback_name_
+    how = f"{rule_list.how[0].upper()}{rule_list.how[1:]}."
     about = "Coverage is that of the training rows, precision is expected for new rows." if lines else ""
-    otherwise = "No other row is decided." if fallback is None else f"All other rows: {fallback}."
+    otherwise = (
+        f"All other rows: {rule_list.otherwise.removeprefix('ELSE ')}."
+        if rule_list.otherwise
+        else "No other row is decided."
+    )
     covered = f"coverage {format_percent(share)} % of {counted(n_rows, 'row')}"
     return card(
         head(type(rule_list).__name__, counted(len(lines), "rule"), covered),
         element("div", "part", table),
-        element("div", "note under", f"{more} The first rule that covers a row decides. {otherwise} {about}"),
+        element("div", "note under", f"{more} {how} {otherwise} {about}"),
     )
 
 

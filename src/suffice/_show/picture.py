@@ -166,6 +166,9 @@ def picture_line(line: GlobalRule) -> LinePicture:
     if line.mae is not None:
         output, mae = rounded(line.output, 4), rounded(line.mae, 3)
         conclusion = f"{line.rule.target} = {output} (MAE {mae})"
+    if line.adds is not None:
+        output = line.output_text
+        conclusion = f"{output} (mean {rounded(line.output, 4)}, MAE {mae})" if mae else output
     conditions, lift = line.rule.conditions, ", ".join(line.lift_texts)
     precision = line.precision if line.expected is None else line.expected
     return LinePicture(

@@ -1,7 +1,8 @@
-"""Choosing the lines of a list: all distinct rules that are good enough, the best few of them, or a shortened list."""
+"""Choosing the lines of a list: all distinct rules that are good enough, a sum of few of them, or a shortened list."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -9,24 +10,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.explaining.rule import Rule
-from suffice.rule_lists.measures import Bools, Floats, Lines, Positions, first_two
-from suffice.rule_lists.simplifying import merge_rules, without_idle_conditions
+from suffice.rule_lists.candidates import shorter_rules, split_rules
+from suffice.rule_lists.measures import Additions, Bools, Counts, Floats, Lines, Positions, first_two
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice._table.table import Table
-    from suffice.rule_lists.measures import GlobalRule, LabelGains, Labels, NumberGains, Numbers
+    from suffice.rule_lists.measures import GlobalRule, Labels, Numbers
 
 Losses = Callable[[Positions, Positions], Floats]
 
 # Shares are differences of rounded quotients: 0.99 - 0.98 is 0.010000000000000009.
 ROUNDING = 1e-12
-# Gains that differ by less, as a share of all rows, are equal: sums of numbers are rounded.
+# Gains that differ by less, as a share of the squared error, are equal: sums are rounded.
 ROUNDING_OF_GAINS = 1e-9
-# Gains are computed for this many rules at once, which keeps the matrices of numbers small.
+# Products are computed for this many rules at once, which keeps the matrices of numbers small.
 BLOCK = 256
-# A rule must decide this share of the rows and gain this much: smaller steps are not worth a line.
-MIN_NEW = 0.005
-MIN_GAIN = 0.0005
+# The constants of a sum were chosen on eight tables: a ridge of 5 or 20 rows, no cost or more of a second condition,
+# and twice the least gain change the mean skill by less than 0.01 (docs/global_rules.md).
+RIDGE = 10.0  # additions are shrunk as if the rule covered this many more rows without effect
+COST = 0.1  # each condition after the first must gain this much more
+MIN_SHARE = 0.005  # a rule covers at least this share of the rows, and leaves out as many
+MAX_CANDIDATES = 3000
+MAX_ROWS = 20_000  # rows that choose; all rows determine the additions
+MAX_SUMMED = 100  # rules of a sum without a limit
 
 
 def distinct_rules(rules: Iterable[Rule | None]) -> list[Rule]:
@@ -47,16 +55,19 @@ def collect_lines(
     rules: Iterable[Rule], table: Table, task: Labels | Numbers, min_support: int, min_precision: float
 ) -> Lines:
     """Measure rules on the training rows, leave out those that are too small or imprecise, and sort the others."""
+    known = list(rules)
+    ends, places = split_rules(known, table)
     lines = []
-    for rule in rules:
-        simpler, covered = without_idle_conditions(rule, table)
+    for rule, of_rule in zip(known, places, strict=True):
+        bits = ends.covers_of(of_rule)
+        covered = np.unpackbits(bits, count=table.n_rows).astype(np.bool_)
         if np.count_nonzero(covered) >= min_support:
             line = task.measure(rule, task.outcomes[covered])
             if line.precision >= min_precision:
-                lines.append((line, simpler, np.packbits(covered)))
+                lines.append((line, of_rule, bits))
     lines.sort(key=lambda entry: _order(entry[0]))
-    bits = np.array([bits for _, _, bits in lines], dtype=np.uint8).reshape(len(lines), (table.n_rows + 7) // 8)
-    return Lines(task, tuple(line for line, _, _ in lines), tuple(simpler for _, simpler, _ in lines), bits)
+    packed = _stack([bits for _, _, bits in lines], table.n_rows)
+    return Lines(task, tuple(line for line, _, _ in lines), packed, ends, tuple(of_rule for _, of_rule, _ in lines))
 
 
 def _order(line: GlobalRule) -> tuple[bool, float, int, str]:
@@ -66,18 +77,161 @@ def _order(line: GlobalRule) -> tuple[bool, float, int, str]:
     return not line.rule.conditions, quality, -line.support, line.text
 
 
-def choose_lines(lines: Lines, max_rules: int | None, max_loss: float) -> tuple[Lines, float]:
-    """Choose few lines that lose little, each as simple as possible; return also how much they lose."""
-    covers, task = lines.covers, lines.task
-    best = choose_greedily(covers, task.gains(lines.rules))
-    choice = best.within(max_loss).first(max_rules)
-    places = choice.in_order
-    rules, groups = merge_rules([lines.simpler[i] for i in places])
-    unions = np.array([covers[places[group]].any(axis=0) for group in groups], dtype=np.bool_)
-    unions = unions.reshape(len(rules), len(task.outcomes))
-    measured = tuple(task.measure(rule, task.outcomes[rows]) for rule, rows in zip(rules, unions, strict=True))
-    chosen = replace(lines, rules=measured, simpler=tuple(rules), packed_covers=np.packbits(unions, axis=1))
-    return chosen, float(best.gains.sum() - choice.gains.sum())
+def choose_lines(
+    lines: Lines, max_rules: int | None, max_loss: float, min_support: int, min_precision: float
+) -> tuple[Lines, float]:
+    """Choose few rules whose sum predicts well; return also how much of the squared error max_loss costs."""
+    task = lines.task
+    rows = np.arange(len(task.outcomes))
+    if len(rows) > MAX_ROWS:
+        rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MAX_ROWS])
+    candidates = Candidates.of(lines, rows, min_support, min_precision)
+    choice = candidates.choose(max_rules).within(max_loss)
+    chosen = [candidates.ends[i] for i in choice.rules]
+    packed = _stack([lines.ends.covers_of(places) for places in chosen], len(task.outcomes))
+    covers = np.unpackbits(packed, axis=1, count=len(task.outcomes)).astype(np.bool_)
+    aims = candidates.aims[choice.rules]
+    kept, adds = _fit_additions(covers, task, aims)
+    base = task.round_additions(task.targets.mean(axis=0) - adds.T @ covers[kept].mean(axis=1))
+    left = task.targets[~covers[kept].any(axis=0)]
+    otherwise = task.round_additions((left.sum(axis=0) + RIDGE * base) / (len(left) + RIDGE))
+    rules = []
+    for i, added in zip(kept, adds, strict=True):
+        place = choice.rules[i]
+        local = lines.rules[candidates.sources[place]].rule
+        rule = replace(
+            local, conditions=lines.ends.conditions_of(chosen[i]), precision=None, n_kept=None, optimal=False,
+            bound=math.inf, everywhere=False, certificate=None,
+        )  # fmt: skip
+        rules.append(task.measure_addition(rule, task.outcomes[covers[i]], aims[i], added))
+    places = tuple(chosen[i] for i in kept)
+    summed = replace(lines, rules=tuple(rules), places=places, packed_covers=packed[kept])
+    return replace(summed, additions=Additions(base, adds, otherwise)), choice.loss
+
+
+def _fit_additions(covers: Bools, task: Labels | Numbers, aims: Floats) -> tuple[list[int], Floats]:
+    """Compute what each rule adds; leave out rules that would not raise what they are for."""
+    kept = list(range(len(covers)))
+    centred = covers - covers.mean(axis=1, keepdims=True)
+    while kept:
+        z = centred[kept]
+        adds = task.round_additions(np.linalg.solve(z @ z.T + RIDGE * np.eye(len(kept)), z @ task.targets))
+        raised = (adds * aims[kept]).sum(axis=1)
+        if raised.min() > 0:
+            return kept, adds
+        del kept[int(np.argmin(raised))]
+    return kept, np.zeros((0, task.targets.shape[1]))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The candidates that were chosen, in their order, and by which share of the squared error each lowers it."""
+
+    rules: Positions
+    gains: Floats
+    loss: float = 0.0
+
+    def within(self, max_loss: float) -> Choice:
+        """Leave out the last rules while the squared error grows little."""
+        lost = np.cumsum(self.gains[::-1])[::-1]  # what is lost without this rule and all after it
+        n_kept = max(int(np.count_nonzero(lost > max_loss + ROUNDING_OF_GAINS)), min(1, len(lost)))
+        return Choice(self.rules[:n_kept], self.gains[:n_kept], float(self.gains[n_kept:].sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Rules that may become part of a sum."""
+
+    targets: Floats  # (n_rows, n_targets), each with mean 0
+    packed_covers: NDArray[np.uint8]  # (n_rules, n_bytes)
+    n_covered: Counts
+    n_conditions: Counts
+    products: Floats  # (n_rules, n_targets): the sums of the targets of the covered rows
+    aims: Floats  # (n_rules, n_targets): the class that a rule is for, or whether it is for more (1) or less (-1)
+    ends: list[tuple[int, ...]]
+    sources: list[int]
+
+    @classmethod
+    def of(cls, lines: Lines, rows: Positions, min_support: int, min_precision: float) -> Candidates:
+        """Make the candidates of the rules of a list, measured on some of the training rows."""
+        task, n_all = lines.task, len(lines.task.outcomes)
+        bits = [np.packbits(np.unpackbits(of_end, count=n_all)[rows]) for of_end in lines.ends.packed_covers]
+        shorter = list(shorter_rules(replace(lines.ends, packed_covers=_stack(bits, len(rows))), lines.places))
+        packed = _stack([of_rule for _, _, of_rule in shorter], len(rows))
+        targets = task.targets[rows] - task.targets[rows].mean(axis=0)
+        squares = (targets**2).sum(axis=1)
+        sums = _multiply(packed, np.column_stack([np.ones(len(rows)), squares, targets]))
+        n_covered, products = sums[:, 0], sums[:, 2:]
+        aims = task.aims(products)
+        means = products / np.maximum(n_covered, 1)[:, None]
+        precision = task.precisions(aims, means, sums[:, 1] / np.maximum(n_covered, 1))
+        n_conditions = np.array([len({lines.ends.conditions[end].name for end in ends}) for _, ends, _ in shorter])
+        least = max(min_support / n_all, MIN_SHARE) * len(rows)
+        is_usable = (n_covered >= least) & (n_covered <= len(rows) - least)
+        is_usable &= precision >= min_precision
+        alone = (products**2).sum(axis=1) / (_free(n_covered, len(rows)) + RIDGE) / (1 + COST * (n_conditions - 1))
+        best = np.argsort(-np.where(is_usable, alone, -1.0), kind="stable")[: min(MAX_CANDIDATES, is_usable.sum())]
+        kept = np.sort(best)
+        return cls(
+            targets=targets,
+            packed_covers=packed[kept],
+            n_covered=n_covered[kept].astype(np.int64),
+            n_conditions=n_conditions[kept],
+            products=products[kept],
+            aims=aims[kept],
+            ends=[shorter[i][1] for i in kept],
+            sources=[shorter[i][0] for i in kept],
+        )
+
+    def choose(self, max_rules: int | None) -> Choice:
+        """Choose candidates one after another: each time the one that lowers the objective most."""
+        n_rows, n_rules = len(self.targets), len(self.ends)
+        shares, products = self.n_covered / n_rows, self.products.copy()
+        free = _free(self.n_covered, n_rows)  # the squares of the candidates, without what chosen ones explain
+        whole = objective = float((self.targets**2).sum())
+        directions = np.zeros((n_rows, 0))
+        chosen: list[int] = []
+        gains: list[float] = []
+        limit = min(MAX_SUMMED if max_rules is None else max_rules, n_rules)
+        while len(chosen) < limit:
+            falls = (products**2).sum(axis=1) / (free + RIDGE)
+            gained = np.where((products * self.aims).sum(axis=1) > 0, falls, 0.0) / (1 + COST * (self.n_conditions - 1))
+            gained[chosen] = 0.0
+            best = int(np.flatnonzero(gained >= gained.max() - ROUNDING_OF_GAINS * whole)[0])
+            if gained[best] <= ROUNDING_OF_GAINS * whole or falls[best] <= objective * math.log(n_rules) / n_rows:
+                break
+            # With M = I - Z (Z'Z + r I)^-1 Z' of the chosen rules, the new column z changes M by -dd', where d is
+            # Mz / sqrt(r + z'Mz): see docs/method.md, 6.2.
+            root = math.sqrt(free[best] + RIDGE)
+            z = np.unpackbits(self.packed_covers[best], count=n_rows) - shares[best]
+            direction = (z - directions @ (directions.T @ z)) / root
+            directions = np.column_stack([directions, direction])
+            along = _multiply(self.packed_covers, direction[:, None])[:, 0] - shares * direction.sum()
+            products -= np.outer(along, products[best] / root)
+            free = np.maximum(free - along**2, 0.0)
+            objective -= falls[best]
+            chosen.append(best)
+            gains.append(float(falls[best]) / whole)
+        return Choice(np.array(chosen, dtype=np.intp), np.array(gains, dtype=np.float64))
+
+
+def _stack(bits: list[NDArray[np.uint8]], n_rows: int) -> NDArray[np.uint8]:
+    """Put the bits of rows below each other, also those of no rule."""
+    return np.array(bits, dtype=np.uint8).reshape(len(bits), (n_rows + 7) // 8)
+
+
+def _free(n_covered: Floats | Counts, n_rows: int) -> Floats:
+    """Compute the sum of squares of an indicator minus its mean."""
+    return np.asarray(n_covered - n_covered**2 / n_rows, dtype=np.float64)
+
+
+def _multiply(packed: NDArray[np.uint8], matrix: Floats) -> Floats:
+    """Multiply the indicators of the covered rows with a matrix, rules in blocks."""
+    parts = [np.zeros((0, matrix.shape[1]))]
+    for start in range(0, len(packed), BLOCK):
+        covers = np.unpackbits(packed[start : start + BLOCK], axis=1, count=len(matrix))
+        parts.append(covers.astype(np.float64) @ matrix)
+    return np.concatenate(parts)
 
 
 def shorten_lines(lines: Lines, tolerance: float) -> Lines:
@@ -122,54 +276,3 @@ def shorten(covers: Bools, losses: Losses, tolerance: float) -> Positions:
         first[rows], second[rows] = first_two(covers[rows])
         loss_first[rows], loss_second[rows] = losses_of(first[rows], rows), losses_of(second[rows], rows)
     return np.flatnonzero(is_kept)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The rules that were chosen, and what each of them gained."""
-
-    rules: Positions
-    gains: Floats
-    ranks: Floats
-
-    def first(self, n_rules: int | None) -> Choice:
-        """Return the rules that were chosen first."""
-        return Choice(self.rules[:n_rules], self.gains[:n_rules], self.ranks[:n_rules])
-
-    @property
-    def in_order(self) -> Positions:
-        """The rules in the order in which they decide."""
-        return self.rules[np.argsort(-self.ranks, kind="stable")]
-
-    def within(self, max_loss: float) -> Choice:
-        """Leave out the last rules while the value of the list loses little."""
-        lost = np.cumsum(self.gains[::-1])[::-1]  # what is lost without this rule and all after it
-        n_kept = max(int(np.count_nonzero(lost > max_loss + ROUNDING_OF_GAINS)), min(1, len(lost)))
-        return self.first(n_kept)
-
-
-def choose_greedily(covers: Bools, measure: LabelGains | NumberGains) -> Choice:
-    """Choose rules one after another: each time the one that gains most."""
-    n_rules, n_rows = covers.shape
-    ranks = measure.ranks
-    rank_of_row, values = np.full(n_rows, -np.inf), np.zeros(n_rows)
-    chosen: list[int] = []
-    gained: list[float] = []
-    while n_rules:
-        gains = np.full(n_rules, -np.inf)
-        for start in range(0, n_rules, BLOCK):
-            block = slice(start, start + BLOCK)
-            takes = covers[block] & (ranks[block, None] > rank_of_row)
-            is_enough = np.count_nonzero(takes, axis=1) >= max(1.0, MIN_NEW * n_rows)
-            if is_enough.any():
-                takes[~is_enough, 0] = True  # no division by 0 where the result is not used
-                gains[block] = np.where(is_enough, measure.gains(takes, block, values), -np.inf)
-        best = int(np.flatnonzero(gains >= gains.max() - ROUNDING_OF_GAINS)[0])
-        if gains[best] < MIN_GAIN:
-            break
-        chosen.append(best)
-        gained.append(float(gains[best]))
-        rows = np.flatnonzero(covers[best] & (ranks[best] > rank_of_row))
-        rank_of_row[rows] = ranks[best]
-        values[rows] = measure.values(best, rows)
-    return Choice(np.array(chosen, dtype=np.intp), np.array(gained, dtype=np.float64), ranks[chosen])

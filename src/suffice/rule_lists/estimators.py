@@ -18,16 +18,17 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._table.condition import to_sql_literal
 from suffice._table.frames import as_frame, load_pandas
 from suffice._table.input import check_finite, read_input, read_outcomes
-from suffice._text import counted, format_percent
+from suffice._text import counted, format_number, format_percent
 from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, rows_set_aside
-from suffice.errors import check_number, check_word, did_you_mean
+from suffice.errors import check_number, check_word
 from suffice.explainer import SufficientExplainer
 from suffice.explaining.certificate import check_confidence, check_level
 from suffice.explaining.explanations import Explanations
 from suffice.rule_lists.certifying import certify_lines
 from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules, shorten_lines
-from suffice.rule_lists.measures import Bools, Evaluation, Floats, GlobalRule, Labels, Lines, Numbers
+from suffice.rule_lists.measures import Additions, Bools, Evaluation, Floats, GlobalRule, Labels, Lines, Numbers
 from suffice.rule_lists.mining import mine_rules
+from suffice.rule_lists.sql import lines_to_sql
 
 if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GlobalRulesClassifier", "GlobalRulesRegressor"]
 
-N_RULES = 20  # as many rules as a person reads
+N_RULES = 10  # as many rules as a person reads
 
 
 class RuleList(BaseEstimator):  # type: ignore[misc]
@@ -60,6 +61,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         min_precision: float = 0.0,
         min_support: int = 1,
         fallback: Any = None,
+        abstain: bool = False,
         random_state: Any = None,
     ) -> None:
         self.explainer = explainer
@@ -67,19 +69,26 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.min_precision = min_precision
         self.min_support = min_support
         self.fallback = fallback
+        self.abstain = abstain
         self.random_state = random_state
 
     @property
     def rules_(self) -> tuple[GlobalRule, ...]:
-        """The rules in their order: the first that covers a row decides."""
+        """The rules in their order."""
         check_is_fitted(self, "lines_")
         return self.lines_.rules
 
     @property
     def outputs_(self) -> NDArray[Any]:
-        """What each rule predicts."""
+        """What each rule predicts alone."""
         check_is_fitted(self, "lines_")
         return self.lines_.outputs
+
+    @property
+    def default_(self) -> GlobalRule | None:
+        """What rows that no rule covers are predicted to have; None if there is a fallback, or if the list abstains."""
+        check_is_fitted(self, "lines_")
+        return None if self.abstain or self.fallback_ is not None else self.lines_.default
 
     @property
     def training_outcomes_(self) -> NDArray[Any]:
@@ -89,7 +98,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *, holdout: float | None = None) -> Any:
         """Fit the explainer, explain training rows with their outcomes, and collect the rules.
 
-        With ``max_rules=None``, every training row is explained at the explainer's level `pi`. Otherwise up to 500 rows
+        With ``max_rules=None``, every training row is explained at the explainer's level `pi`. Otherwise up to 300 rows
         are explained at several levels, and the best rules are chosen.
 
         Parameters
@@ -107,9 +116,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The fitted list.
         """
         self._check_parameters()
-        if holdout is not None and not (self.fallback is None or isinstance(self.fallback, str)):
+        if holdout is not None and self.fallback not in (None, "forest"):
             raise ValueError(
-                "`holdout` needs a fallback by name, or none: others would need the table without these rows."
+                "`holdout` needs fallback=None or 'forest': others would need the table without these rows."
             )
         table, task = self._read_training(X, y)
         named = y if hasattr(y, "name") else task.outcomes  # the explainer names a regression's outcome after it
@@ -123,6 +132,28 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         # from both covered .29 of the rows on average; chosen from those at the higher level alone, .21.
         higher = (1 + self.explainer_.fitted_.settings.pi) / 2
         return self._collect(self._mine(table, task.outcomes, [higher]), None, table, task)
+
+    @classmethod
+    def paper(cls, forest: Any = None, **params: Any) -> Any:
+        """Return a list as in the paper, which is not fitted yet.
+
+        The rules of all training rows make the list, the most precise rule that covers a row decides, and other rows
+        get no prediction. Rules for labels have a precision of at least 0.9.
+
+        Parameters
+        ----------
+        forest : forest of scikit-learn, default=None
+            See `SufficientExplainer.paper`.
+        **params : dict
+            Other parameters of the list.
+
+        Returns
+        -------
+        estimator
+            The list.
+        """
+        settings = {"max_rules": None, "abstain": True, "min_precision": 0.9 if cls._task is Labels else 0.0}
+        return cls(SufficientExplainer.paper(forest), **{**settings, **params})
 
     @classmethod
     def from_explanations(cls, rules: Any, X: Any = None, y: Any = None, **params: Any) -> Any:
@@ -219,7 +250,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.set_aside_ = _set_aside(rules.fitted) if isinstance(rules, Explanations) else None
         if (explainer := self._fitted_explainer()) is not None:
             self.explainer_ = explainer
-        elif isinstance(self.fallback, str) and self.fallback == "forest":
+        elif self.fallback == "forest":
             self.explainer_ = self._fit_explainer(self._table_for_others(X, table), task.outcomes)
         return self._collect(local_rules, X, table, task)
 
@@ -228,13 +259,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """Make a shorter list that is nearly as good.
 
-        Rules are chosen greedily: each time the one that gains most on the training rows that no chosen rule covers.
-        For classes, the gain is the number of rows that the rule adds, times the estimated share of them that have its
-        label, minus the share of all rows that have it. For numbers, it is the squared error that the rule removes.
-        Both are discounted for the number of rows behind them, as estimates for new rows. The value of a list is the
-        sum of its gains, as a share of the training rows or of the variance of their outcomes. Conditions that do not
-        change which rows are covered are left out, and two rules for one label are merged where one rule covers the
-        same rows.
+        Without `tolerance`, the list becomes a sum of few rules: each time the rule is added that lowers the squared
+        error of the training rows most (for classes, the Brier score), with a cost for each condition. The rules are
+        made of the conditions of the collected rules, with at most three conditions each.
 
         Parameters
         ----------
@@ -242,11 +269,11 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             If set, in [0, 1), rules are removed as long as both coverage and precision on the training rows stay within
             this tolerance of the list's, starting with rules that decide no row. The other rules and their order do not
             change, and `max_rules` and `max_loss` are not used.
-        max_rules : int or None, default=20
+        max_rules : int or None, default=10
             The maximum number of rules; None for no limit.
         max_loss : float, default=0.01
-            How much of the value of all rules may be lost, in [0, 1). The shortest list within this loss is returned,
-            cut to `max_rules`, which may lose more. The attribute `loss_` of the list is the actual loss.
+            The last rules are left out while the squared error grows by at most this share of what it is without rules,
+            in [0, 1). The attribute `loss_` of the list is the actual loss.
 
         Returns
         -------
@@ -256,11 +283,14 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "lines_")
         if tolerance is not None:
             check_number("tolerance", tolerance, "in [0, 1)", lambda v: 0 <= v < 1)
+            if self.lines_.additions is not None:
+                raise ValueError("`tolerance` needs a list in which the first rule decides (max_rules=None).")
             return self._with_lines(shorten_lines(self.lines_, tolerance), collected_=None, certificate_=None)
         _check_max_rules(max_rules)
         check_number("max_loss", max_loss, "in [0, 1)", lambda v: 0 <= v < 1)
-        lines, loss = choose_lines(self.lines_, max_rules, max_loss)
-        return self._with_lines(lines, collected_=None, certificate_=None, loss_=loss)
+        source = self if self.collected_ is None else self.collected_
+        lines, loss = choose_lines(source.lines_, max_rules, max_loss, self.min_support, self.min_precision)
+        return self._with_lines(lines, collected_=source, certificate_=None, loss_=loss)
 
     def certify(
         self,
@@ -332,7 +362,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         return self._with_lines(self.lines_.with_certificates(certificates))
 
     def decision_path(self, X: Any) -> NDArray[np.int64]:
-        """Find the rule that decides each row: the first of `rules_` that covers it.
+        """Find the rule that decides each row: the first that covers it, or the one that adds most to a sum.
 
         Parameters
         ----------
@@ -344,7 +374,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows,), int
             The position of the rule in `rules_`; -1 if none covers the row.
         """
-        return self._decide(self._read_table(X))
+        return self.lines_.decide(self.lines_.covers_rows(self._read_table(X)))
 
     def covered(self, X: Any) -> Bools:
         """Return which rows some rule covers.
@@ -357,7 +387,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,), bool
-            Whether the rules, and not the fallback, decide the row.
+            Whether a rule decides the row, not the default line or the fallback.
         """
         return np.asarray(self.decision_path(X) >= 0)
 
@@ -404,8 +434,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         dict
-            The task, the target, the number of training rows, the share of them that some rule covers, and the rules:
-            each as a sentence, in SQL, with its figures and its conditions.
+            The task, the target, the number of training rows, the share of them that some rule covers, the rules, each
+            as a sentence, in SQL, with its figures and its conditions, and the default line.
         """
         check_is_fitted(self, "lines_")
         return {
@@ -414,7 +444,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             "n_rows": len(self.training_outcomes_),
             "coverage": self.lines_.coverage,
             **({} if self.certificate_ is None else {"certificate": self.certificate_.to_dict()}),
+            **({} if self.lines_.additions is None else {"base": self._base_of(self.lines_.additions)}),
             "rules": [line.to_dict() for line in self.rules_],
+            "default": None if self.default_ is None else self.default_.to_dict(),
         }
 
     def to_json(self, **options: Any) -> str:
@@ -440,48 +472,77 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         pandas.DataFrame
             One line for each rule, in their order: its conditions, its output and its figures.
         """
-        columns = ["text", "output", "support", "coverage", "precision", *self._task.figures, "expected"]
+        check_is_fitted(self, "lines_")
+        adds = [] if self.lines_.additions is None else ["addition"]
+        columns = ["text", "output", *adds, "support", "coverage", "precision", *self._task.figures, "expected"]
         checked = ["n_rows", "share", "lower", "is_certified"] if any(line.certificate for line in self.rules_) else []
         lines = [
             [getattr(line, name) for name in columns] + [getattr(line.certificate, name, None) for name in checked]
             for line in self.rules_
         ]
-        names = {"text": "rule", "n_rows": "n_checked", "share": "checked_share", "lower": "checked_lower"}
+        names = {
+            "text": "rule",
+            "addition": "adds",
+            "n_rows": "n_checked",
+            "share": "checked_share",
+            "lower": "checked_lower",
+        }
         return load_pandas().DataFrame(lines, columns=[names.get(name, name) for name in [*columns, *checked]])
 
     def to_sql(self) -> str:
         """Write the list as one SQL expression.
 
-        Missing values must be NULL. The fallback is not part of it.
+        Missing values must be NULL. A fallback is not part of it.
 
         Returns
         -------
         str
-            ``CASE WHEN ... THEN ... ELSE NULL END``, NULL where no rule covers a row; just NULL if there is no rule.
+            ``CASE WHEN ... THEN ... ELSE ... END``, with the default line at the end, or NULL where there is none. Just
+            that value if there is no rule.
         """
-        if not self.rules_:
-            return "NULL"
-        cases = "\n".join(f"  WHEN {line.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
-        return f"CASE\n{cases}\n  ELSE NULL\nEND"
+        default = "NULL" if self.default_ is None else to_sql_literal(self.default_.output)
+        return lines_to_sql(self.lines_, default)
 
     @property
     def heading(self) -> str:
         """How many rules there are, what they cover, and on which rows their figures were measured."""
         n_rows = counted(len(self.training_outcomes_), "training row")
         covered = f"coverage {format_percent(self.lines_.coverage)} % of {n_rows}"
-        heading = f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
+        heading = f"{counted(len(self.rules_), 'rule')}, {covered}; {self.how}."
         if self.rules_:
             heading = f"{heading} {self._task.note}"
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
+
+    @property
+    def how(self) -> str:
+        """How several rules that cover a row make one prediction."""
+        if self.lines_.additions is None:
+            return "the first that covers a row decides"
+        base = self._base_of(self.lines_.additions)
+        if not isinstance(base, dict):
+            return f"each that covers a row adds to the base, {self.target_name_} = {format_number(base)}"
+        shares = ", ".join(f"{label} {share:.3g}" for label, share in base.items())
+        return f"each that covers a row adds to the base, {shares}, and the largest sum decides"
+
+    def _base_of(self, additions: Additions) -> float | dict[str, float]:
+        base: list[float] = additions.base.tolist()
+        if self._task is Numbers:
+            return base[0]
+        return dict(zip(map(str, self.lines_.task.classes.tolist()), base, strict=True))  # type: ignore[union-attr]
 
     def __str__(self) -> str:
         """Return the rules as numbered sentences."""
         if not hasattr(self, "rules_"):
             return str(self.__repr__())
-        lines = [self.heading, *(f"{i}. {line}" for i, line in enumerate(self.rules_, start=1))]
-        if self.fallback_name_ is not None:
-            lines.append(f"ELSE {self.fallback_name_}")
-        return "\n".join(lines)
+        lines = [f"{i}. {line}" for i, line in enumerate(self.rules_, start=1)]
+        return "\n".join([self.heading, *lines, *([self.otherwise] if self.otherwise else [])])
+
+    @property
+    def otherwise(self) -> str:
+        """The last line of the text: what predicts rows that no rule covers; empty if nothing does."""
+        if self.default_ is not None:
+            return f"ELSE {self.default_.default_text}"
+        return "" if self.fallback_name_ is None else f"ELSE {self.fallback_name_}"
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "rules_"):
@@ -496,33 +557,23 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
-    def _decide(self, table: Table) -> NDArray[np.int64]:
-        """Find the first rule that covers each row, or -1."""
-        decided = np.full(table.n_rows, -1, dtype=np.int64)
-        for i, line in enumerate(self.rules_):
-            is_open = decided < 0
-            if not is_open.any():
-                break
-            decided[is_open & line.rule.covers(table)] = i
-        return decided
-
-    def _predict(self, X: Any, of_rules: NDArray[Any], method: str, missing: float | None) -> NDArray[Any]:
-        """Return the values of the rules that decide; for other rows those of the fallback, or a missing value."""
+    def _predict(self, X: Any, method: Literal["predict", "predict_proba"], missing: float | None) -> NDArray[Any]:
+        """Return the values of the rules; for rows that no rule covers those of the default or of the fallback."""
         table = self._read_table(X)
-        decided = self._decide(table)
-        is_covered = decided >= 0
-        if is_covered.all():
-            return of_rules[decided]
+        covers = self.lines_.covers_rows(table)
+        scores, is_covered = self.lines_.scores(covers), covers.any(axis=0)
+        values = self.lines_.task.predicted(scores) if method == "predict" else self.lines_.shares(scores)
+        if is_covered.all() or self.default_ is not None:
+            return values
         if self.fallback_ is None:
-            dtype = object if missing is None else of_rules.dtype
-            predicted = np.full((len(decided), *of_rules.shape[1:]), missing, dtype=dtype)
-        elif hasattr(self.fallback_, method):
-            of_fallback = getattr(self.fallback_, method)(self._table_for_others(X, table))
-            predicted = np.array(of_fallback, dtype=of_rules.dtype)
-        else:
+            values = values.astype(object) if missing is None else values
+            values[~is_covered] = missing
+            return values
+        if not hasattr(self.fallback_, method):
             name = type(self.fallback_).__name__
             raise AttributeError(f"The fallback {name} has no `{method}`: choose another, or fallback=None.")
-        predicted[is_covered] = of_rules[decided[is_covered]]
+        predicted = np.array(getattr(self.fallback_, method)(self._table_for_others(X, table)), dtype=values.dtype)
+        predicted[is_covered] = values[is_covered]
         return predicted
 
     # --- fitting -----------------------------------------------------------------------------------------------------
@@ -544,16 +595,15 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.collected_, self.loss_, self.certificate_ = None, 0.0, None
         self.target_name_ = distinct[0].target if distinct else "y"
         self.fallback_, self.fallback_name_ = None, None
-        if isinstance(self.fallback, str) and self.fallback == "forest":
-            self.fallback_, self.fallback_name_ = self.explainer_, self.fallback
+        if self.fallback == "forest":
+            self.fallback_, self.fallback_name_ = self.explainer_, "forest"
         elif self.fallback is not None:
-            is_constant = isinstance(self.fallback, str)
-            self.fallback_name_ = self.fallback if is_constant else type(self.fallback).__name__
-            model = clone(task.constant_model if is_constant else self.fallback)
-            self.fallback_ = model.fit(self._table_for_others(X, table), task.outcomes)
+            self.fallback_name_ = type(self.fallback).__name__
+            self.fallback_ = clone(self.fallback).fit(self._table_for_others(X, table), task.outcomes)
         if self.max_rules is not None:
             self.collected_ = copy.copy(self)
-            self.lines_, self.loss_ = choose_lines(self.lines_, self.max_rules, 0.0)
+            limits = self.min_support, self.min_precision
+            self.lines_, self.loss_ = choose_lines(self.lines_, self.max_rules, 0.0, *limits)
         return self
 
     def _with_lines(self, lines: Lines, **attributes: Any) -> Any:
@@ -586,20 +636,18 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         must_be, least = self._task.precision_range
         check_number("min_precision", self.min_precision, must_be, lambda v: least <= v <= 1)
         check_number("min_support", self.min_support, "a whole number >= 1", lambda v: v >= 1, Integral)
-        names, is_name = ["forest", self._task.constant], isinstance(self.fallback, str)
         is_estimator = all(hasattr(self.fallback, method) for method in ("fit", "predict", "get_params"))
-        if not (self.fallback is None or (self.fallback in names if is_name else is_estimator)):
-            hint = did_you_mean(self.fallback, names) if is_name else ""
-            kind = ValueError if is_name else TypeError
-            raise kind(f"`fallback` must be None, one of {names} or an estimator, got {self.fallback!r}.{hint}")
+        if not (self.fallback is None or self.fallback == "forest" or is_estimator):
+            kind = ValueError if isinstance(self.fallback, str) else TypeError
+            raise kind(f"`fallback` must be None, 'forest' or an estimator, got {self.fallback!r}.")
+        if self.abstain and self.fallback is not None:
+            raise ValueError("`abstain` needs fallback=None: a list that has a fallback does not abstain.")
 
     def _take_training(self, source: Any) -> tuple[Table, Labels | Numbers]:
         """Take the training table of explanations, or of an explainer."""
         if not isinstance(source, Explanations | SufficientExplainer):
             raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
-        is_fitted = isinstance(self.fallback, str) and (
-            self.fallback != "forest" or self._fitted_explainer() is not None
-        )
+        is_fitted = self.fallback == "forest" and self._fitted_explainer() is not None
         if not (self.fallback is None or is_fitted):
             raise ValueError(f"Give `X` and `y`, on which the fallback {self.fallback!r} is fitted.")
         table, y = source.training
@@ -655,36 +703,41 @@ def _set_aside(fitted: Fitted) -> FreshRows | None:
 class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     """Classify by a list of sufficient rules.
 
-    Each distinct rule of the training rows is a line of the list, which predicts the most frequent label of the rows
-    that it covers. The first line that covers a row decides. Rows that no rule covers get no prediction, unless there
-    is a `fallback`.
+    By default, few rules are chosen, and each rule that covers a row adds to the probabilities of the classes. With
+    ``max_rules=None``, as in the paper, the list has the rules of all training rows, and the first that covers a row
+    decides. Rows that no rule covers get what the training rows without a rule have: the default line, `default_`.
 
     Parameters
     ----------
     explainer : SufficientExplainer, default=None
         The explainer whose rules are collected; `fit` fits a clone of it. None takes ``SufficientExplainer()``.
-    max_rules : int or None, default=20
-        The maximum number of rules. They are chosen greedily: each time the rule that adds most rows about which it is
-        right; see `simplify`. None keeps the rules of all training rows, as in the paper.
+    max_rules : int or None, default=10
+        The maximum number of rules. They are chosen for the Brier score of their sum; see `simplify`. None keeps the
+        rules of all training rows, as in the paper.
     min_precision : float, default=0.0
         Rules that are less accurate on the training rows that they cover are left out; in [0, 1].
     min_support : int, default=1
         Rules that cover fewer training rows are left out.
-    fallback : {"forest", "majority"} or estimator, default=None
-        What predicts rows that no rule covers: the explainer's forest, the most frequent label of the training rows, or
-        a classifier, of which a clone is fitted on them. With None, they get no prediction.
+    fallback : "forest" or estimator, default=None
+        What predicts rows that no rule covers instead of the default line: the explainer's forest, or a classifier, of
+        which a clone is fitted on the training rows.
+    abstain : bool, default=False
+        Whether rows that no rule covers get no prediction: None, and NaN as their probabilities.
     random_state : int, RandomState or None, default=None
         The seed of the explainer, if it has none of its own.
 
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules in the order in which they were chosen, so that large rules come first. With ``max_rules=None``, the
-        most accurate rule comes first; equally accurate ones are sorted by support, the largest first, then by text.
+        The rules in the order in which they were chosen, each with what it adds. With ``max_rules=None``, the most
+        accurate rule comes first; equally accurate ones are sorted by support, the largest first, then by text.
+    default_ : GlobalRule or None
+        The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
+        all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
     collected_ : GlobalRulesClassifier or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
-        How much of the value of all rules is lost by the limit on their number: see `simplify`.
+        How much of the squared error `simplify` gave up for a shorter list.
     classes_ : ndarray
         The labels.
     explainer_ : SufficientExplainer
@@ -711,8 +764,11 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     rows; expected is the precision estimated for new rows.
     1. IF x0 <= 2.5 THEN calm  (support 2, few rows, coverage 50 %, precision 1.00, 0.55 expected)
     2. IF x0 > 3.5 THEN busy  (support 1, few rows, coverage 25 %, precision 1.00, 0.35 expected)
+    ELSE busy  (support 1, few rows, coverage 25 %, precision 1.00, 0.35 expected)
     >>> rule_list.predict(X).tolist()
-    ['calm', 'calm', None, 'busy']
+    ['calm', 'calm', 'busy', 'busy']
+    >>> rule_list.covered(X).tolist()
+    [True, True, False, True]
     """
 
     _task = Labels
@@ -733,13 +789,16 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels, of the dtype of `classes_`. If there is no fallback and some row is not covered, an array of
+            The labels, of the dtype of `classes_`. If the list abstains and some row is not covered, an array of
             objects with None for such rows, which `score` refuses.
         """
-        return self._predict(X, self.outputs_, "predict", None)
+        return self._predict(X, "predict", None)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the shares of the classes among the training rows that the deciding rule covers.
+        """Return the probabilities of the classes.
+
+        In a sum of rules, they are the sums, where negative ones count as 0, divided by their total. In a list in which
+        the first rule decides, they are the shares of the classes among the training rows that this rule covers.
 
         Parameters
         ----------
@@ -749,47 +808,53 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            The shares, in the order of `classes_`. For a row that no rule covers, the probabilities of the fallback, or
-            NaN if there is none.
+            The probabilities, in the order of `classes_`. For a row that no rule covers, those of the default line or
+            of the fallback; NaN if the list abstains.
         """
-        frequencies = np.array([list((line.frequencies or {}).values()) for line in self.rules_], dtype=np.float64)
-        return self._predict(X, frequencies.reshape(-1, len(self.classes_)), "predict_proba", np.nan)
+        return self._predict(X, "predict_proba", np.nan)
 
 
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     """Predict numbers by a list of sufficient rules.
 
-    Each distinct rule of the training rows is a line of the list, which predicts the mean of the rows that it covers.
-    The first line that covers a row decides. Rows that no rule covers get no prediction, unless there is a `fallback`.
+    By default, few rules are chosen, and each rule that covers a row adds to the prediction. With ``max_rules=None``,
+    as in the paper, the list has the rules of all training rows, each predicts the mean of the rows that it covers,
+    and the first that covers a row decides. Rows that no rule covers get the mean of the training rows without a rule:
+    the default line, `default_`.
 
     Parameters
     ----------
     explainer : SufficientExplainer, default=None
         The explainer whose rules are collected; `fit` fits a clone of it. None takes ``SufficientExplainer()``.
-    max_rules : int or None, default=20
-        The maximum number of rules. They are chosen greedily: each time the rule that removes most of the squared
-        error; see `simplify`. None keeps the rules of all training rows, as in the paper.
-    min_precision : float, default=0.0
+    max_rules : int or None, default=10
+        The maximum number of rules. They are chosen for the squared error of their sum; see `simplify`. None keeps the
+        rules of all training rows, as in the paper.
+    min_precision : float, default=-inf
         Rules with a lower precision, which is ``1 - MSE / var(y)``, are left out; at most 1. The precision is negative
-        if the rows that a rule covers vary more than all rows; ``-math.inf`` keeps every rule.
+        if the rows that a rule covers vary more than all rows.
     min_support : int, default=10
         Rules that cover fewer training rows are left out: the MSE of few rows may be small by chance.
-    fallback : {"forest", "mean"} or estimator, default=None
-        What predicts rows that no rule covers: the explainer's forest, the mean of the training rows, or a regressor,
-        of which a clone is fitted on them. With None, they get no prediction.
+    fallback : "forest" or estimator, default=None
+        What predicts rows that no rule covers instead of the default line: the explainer's forest, or a regressor, of
+        which a clone is fitted on the training rows.
+    abstain : bool, default=False
+        Whether rows that no rule covers get no prediction, but NaN.
     random_state : int, RandomState or None, default=None
         The seed of the explainer, if it has none of its own.
 
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules, sorted by the MSE expected on new rows, the smallest first, so that small rules refine large ones.
-        With ``max_rules=None``, sorted by the MSE on the training rows; equal ones by support, the largest first, then
-        by text. A rule without conditions comes last.
+        The rules in the order in which they were chosen, each with what it adds. With ``max_rules=None``, sorted by the
+        MSE on the training rows; equal ones by support, the largest first, then by text. A rule without conditions
+        comes last.
+    default_ : GlobalRule or None
+        The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
+        all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
     collected_ : GlobalRulesRegressor or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
-        How much of the value of all rules is lost by the limit on their number: see `simplify`.
+        How much of the squared error `simplify` gave up for a shorter list.
     explainer_ : SufficientExplainer
         The fitted explainer; not set if the list was made of rules and needs none.
     fallback_ : estimator or None
@@ -811,8 +876,9 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     1 rule, coverage 67 % of 3 training rows; the first that covers a row decides. Figures are those of the training
     rows.
     1. IF x0 <= 2.5 THEN y = 1.5  (support 2, few rows, coverage 67 %, MSE 0.25, MAE 0.5)
+    ELSE y = 9  (support 1, few rows, coverage 33 %, MSE 0, MAE 0)
     >>> rule_list.predict([[0.0], [3.0]])
-    array([1.5, nan])
+    array([1.5, 9. ])
     """
 
     _task = Numbers
@@ -822,9 +888,10 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         explainer: SufficientExplainer | None = None,
         *,
         max_rules: int | None = N_RULES,
-        min_precision: float = 0.0,
+        min_precision: float = -math.inf,
         min_support: int = 10,
         fallback: Any = None,
+        abstain: bool = False,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -833,6 +900,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
             min_precision=min_precision,
             min_support=min_support,
             fallback=fallback,
+            abstain=abstain,
             random_state=random_state,
         )
 
@@ -847,6 +915,6 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,)
-            The means; NaN for a row that no rule covers if there is no fallback.
+            The means; NaN for a row that no rule covers if the list abstains.
         """
-        return self._predict(X, self.outputs_, "predict", np.nan)
+        return self._predict(X, "predict", np.nan)

@@ -8,28 +8,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
-from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from suffice._forest.bounds import discounted_shares
 from suffice._table.input import as_finite, check_classes
 from suffice._text import format_number, format_percent, format_share
-from suffice.explaining.rule import FEW_ROWS, Promise
+from suffice.explaining.rule import FEW_ROWS, Promise, Rule
 
 if TYPE_CHECKING:
     from suffice._table.table import Table
     from suffice.explaining.certificate import Certificate
-    from suffice.explaining.rule import Rule
+    from suffice.rule_lists.candidates import Ends
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Positions = NDArray[np.intp]
 
+# The default line has no conditions, and comes from no row.
+NO_CONDITIONS = Rule((), None, None, 0.0, 0, 0.0, None, None, False, math.inf, False)
 # A squared error is discounted by this quantile of its variance, as shares are by that of a proportion.
 DISCOUNT_QUANTILE = 0.1
 
@@ -44,7 +46,7 @@ class GlobalRule:
         The local rule. If several have the same conditions, the one with the largest SDP.
     output : object
         The prediction for the rows covered: their most frequent label (among equally frequent ones, the first of the
-        classes), or their mean.
+        classes), or their mean. In a sum of rules, the label that the rule makes more likely.
     support : int
         The number of training rows covered.
     coverage : float
@@ -63,6 +65,9 @@ class GlobalRule:
     expected : float or None, default=None
         The precision expected on new rows. The precision on the training rows is too high, most of all for a rule that
         covers few of them, since the rule was chosen on these rows.
+    adds : float, dict of object to float, or None, default=None
+        In a sum of rules: what the rule adds to the prediction, or to the probability of each class; None in a list in
+        which the first rule decides.
 
     Examples
     --------
@@ -82,6 +87,7 @@ class GlobalRule:
     mae: float | None = None
     certificate: Certificate | None = None
     expected: float | None = None
+    adds: float | dict[Any, float] | None = field(default=None, hash=False)
 
     @property
     def promise(self) -> Promise:
@@ -112,17 +118,42 @@ class GlobalRule:
 
     def __str__(self) -> str:
         """Return the line as a sentence with its figures."""
-        output = str(self.output)
+        sentence = f"IF {self.text} THEN {self.output_text}" if self.text else f"ALWAYS {self.output_text}"
+        return f"{sentence}  ({self._figures_text})"
+
+    @property
+    def default_text(self) -> str:
+        """The output and the figures of the default line."""
+        figures = self._figures_text if self.support else "no training row is left for it"
+        return f"{self.output_text}  ({figures})"
+
+    @property
+    def addition(self) -> float | None:
+        """In a sum of rules: what the line adds to the number, or to the probability of its label."""
+        return self.adds[self.output] if isinstance(self.adds, dict) else self.adds
+
+    @property
+    def output_text(self) -> str:
+        """What the line predicts, or adds to a sum."""
+        if self.addition is not None and self.mse is None:
+            return f"{self.output} {self.addition:+.3g}"
+        if self.addition is not None:
+            return f"{self.rule.target} {'+' if self.addition >= 0 else '-'}{format_number(abs(self.addition))}"
+        return str(self.output) if self.mse is None else f"{self.rule.target} = {format_number(self.output)}"
+
+    @property
+    def _figures_text(self) -> str:
         expected = [] if self.expected is None else [f"{format_share(self.expected)} expected"]
-        quality = ", ".join([f"precision {format_share(self.precision)}", *expected, *self.lift_texts])
+        lift = self.lift_texts
+        if self.adds is not None and self.rule.base_rate is not None and not lift:
+            lift = [f"{format_share(self.rule.base_rate)} among all rows"]
+        quality = ", ".join([f"precision {format_share(self.precision)}", *expected, *lift])
         if self.mse is not None and self.mae is not None:
-            output = f"{self.rule.target} = {format_number(self.output)}"
-            quality = f"MSE {format_number(self.mse)}, MAE {format_number(self.mae)}"
-        sentence = f"IF {self.text} THEN {output}" if self.text else f"ALWAYS {output}"
+            mean = [] if self.adds is None else [f"mean {format_number(self.output)}"]
+            quality = ", ".join([*mean, f"MSE {format_number(self.mse)}", f"MAE {format_number(self.mae)}"])
         checked = "" if self.certificate is None else f"; {self.checked_text}"
         few = ", few rows" if self.has_few_rows else ""
-        figures = f"support {self.support}{few}, coverage {format_percent(self.coverage)} %, {quality}{checked}"
-        return f"{sentence}  ({figures})"
+        return f"support {self.support}{few}, coverage {format_percent(self.coverage)} %, {quality}{checked}"
 
     @property
     def checked_text(self) -> str:
@@ -147,6 +178,9 @@ class GlobalRule:
             values |= {"mse": self.mse, "mae": self.mae, "interval": rule["interval"]}
         else:
             values["frequencies"] = {str(label): share for label, share in self.frequencies.items()}
+        if self.adds is not None:
+            is_class = isinstance(self.adds, dict)
+            values["adds"] = {str(label): n for label, n in self.adds.items()} if is_class else self.adds  # type: ignore[union-attr]
         values["conditions"] = rule["conditions"]
         return values if self.certificate is None else {**values, "certificate": self.certificate.to_dict()}
 
@@ -201,74 +235,6 @@ class Evaluation:
         return float(self.precision_of_first[-1]) if len(self.precision_of_first) else math.nan
 
 
-@dataclass(frozen=True)
-class LabelGains:
-    """What rules that predict a label gain when they are added to a list.
-
-    For each row that it adds, a rule gains the estimated share of these rows that have its label, minus the share of
-    all rows that have it: a rule that is right as often as a guess gains nothing. The rule chosen first decides a row.
-    """
-
-    codes: Counts
-    labels: Counts
-    expected: Floats
-
-    @property
-    def ranks(self) -> Floats:
-        """The same for all rules: no rule takes a row from another."""
-        return np.zeros(len(self.labels))
-
-    def gains(self, takes: Bools, rules: slice, values: Floats) -> Floats:
-        """Compute what rules gain on the rows that they would decide."""
-        labels, n_rows = self.labels[rules], len(self.codes)
-        n_new = np.count_nonzero(takes, axis=1)
-        n_right = np.count_nonzero(takes & (self.codes == labels[:, None]), axis=1)
-        right = np.minimum(discounted_shares(n_right, n_new), self.expected[rules])
-        shares = np.bincount(self.codes, minlength=int(self.labels.max()) + 1) / n_rows
-        return np.asarray(n_new * (right - shares[labels]) / n_rows)
-
-    def values(self, rule: int, rows: Positions) -> Floats:
-        """Return zeros: no other rule can take the rows that a rule decides."""
-        return np.zeros(len(rows))
-
-
-@dataclass(frozen=True)
-class NumberGains:
-    """What rules that predict a number gain when they are added to a list.
-
-    The value of a row is the squared error of the mean of all rows, minus the squared error of the rule that decides
-    it, discounted for the number of rows that the rule covers. The more precise rule decides a row, so a small rule may
-    refine a large one; it gains the difference. Gains are shares of the variance of all rows.
-    """
-
-    y: Floats
-    outputs: Floats
-    support: Counts
-    expected: Floats
-
-    @property
-    def ranks(self) -> Floats:
-        """The expected precision: the more precise rule decides."""
-        return self.expected
-
-    def gains(self, takes: Bools, rules: slice, values: Floats) -> Floats:
-        """Compute what rules gain on the rows that they would decide."""
-        mean, variance = self.y.mean(), self.y.var()
-        y, outputs = self.y - mean, self.outputs[rules] - mean
-        n, first, second, before = (takes @ np.column_stack([np.ones(len(y)), y, y**2, values])).T
-        factor, constant = discount_of_errors(self.support[rules])
-        errors = second - 2 * outputs * first + outputs**2 * n
-        after = second - factor * errors - constant * variance * n
-        whole = variance * len(y)
-        return np.asarray((after - before) / whole if whole > 0 else np.zeros(len(n)))
-
-    def values(self, rule: int, rows: Positions) -> Floats:
-        """Compute the values of rows that a rule decides."""
-        factor, constant = discount_of_errors(self.support[rule : rule + 1])
-        removed = (self.y[rows] - self.y.mean()) ** 2 - factor * (self.y[rows] - self.outputs[rule]) ** 2
-        return np.asarray(removed - constant * self.y.var())
-
-
 def discount_of_errors(support: Counts) -> tuple[Floats, Floats]:
     """Compute the factor and the constant that turn a training MSE into an estimate for new rows."""
     n = np.asarray(support, dtype=np.float64)
@@ -285,8 +251,6 @@ class Labels:
     classes: NDArray[Any]
 
     name: ClassVar[str] = "classification"
-    constant: ClassVar[str] = "majority"  # the fallback that predicts the same for every row
-    constant_model: ClassVar[Any] = DummyClassifier(strategy="prior")
     precision_range: ClassVar[tuple[str, float]] = ("in [0, 1]", 0.0)  # in words, and the lower end
     figures: ClassVar[tuple[str, ...]] = ("frequencies",)  # columns of a frame of rules
     note: ClassVar[str] = "Figures are those of the training rows; expected is the precision estimated for new rows."
@@ -305,12 +269,45 @@ class Labels:
         """Return what each line predicts."""
         return np.array([line.output for line in lines], dtype=self.classes.dtype)
 
-    def measure(self, rule: Rule, outcomes: NDArray[Any]) -> GlobalRule:
-        """Measure a rule on the outcomes of the training rows that it covers."""
+    @cached_property
+    def targets(self) -> Floats:
+        """A column of 0 and 1 for each class."""
+        return np.asarray(self.outcomes[:, None] == self.classes, dtype=np.float64)
+
+    def aims(self, sums: Floats) -> Floats:
+        """Mark the class that each rule makes most frequent, compared with all rows."""
+        return np.asarray(np.eye(sums.shape[1])[sums.argmax(axis=1)])
+
+    def precisions(self, aims: Floats, means: Floats, squares: Floats) -> Floats:
+        """Compute the shares of these classes, by the means of the targets minus those of all rows."""
+        return np.asarray((aims * (means + self.targets.mean(axis=0))).sum(axis=1))
+
+    def round_additions(self, adds: Floats) -> Floats:
+        """Round what is added to probabilities."""
+        return np.round(adds, 3) + 0.0
+
+    def measure_addition(self, rule: Rule, outcomes: NDArray[Any], aim: Floats, adds: Floats) -> GlobalRule:
+        """Measure a rule of a sum on the outcomes of the training rows that it covers."""
+        label = self.classes.tolist()[int(np.argmax(aim))]
+        rule = replace(rule, outcome=label, base_rate=float(np.mean(self.outcomes == label)))
+        added = dict(zip(self.classes.tolist(), adds.tolist(), strict=True))
+        return replace(self.measure(rule, outcomes, label), adds=added)
+
+    def scores(self, lines: Sequence[GlobalRule]) -> Floats:
+        """Return the shares of the classes of each line."""
+        shares = np.array([list((line.frequencies or {}).values()) for line in lines], dtype=np.float64)
+        return shares.reshape(len(lines), len(self.classes))
+
+    def predicted(self, scores: Floats) -> NDArray[Any]:
+        """Return the class with the largest score."""
+        return np.asarray(self.classes[scores.argmax(axis=1)])
+
+    def measure(self, rule: Rule, outcomes: NDArray[Any], output: Any = None) -> GlobalRule:
+        """Measure a rule on the outcomes of the training rows that it covers: its label is the most frequent one."""
         counts = np.bincount(np.searchsorted(self.classes, outcomes), minlength=len(self.classes))
-        support, n_right = len(outcomes), counts.max()
         labels = self.classes.tolist()
-        output = labels[int(np.argmax(counts))]
+        place = int(np.argmax(counts)) if output is None else labels.index(output)
+        support, n_right, output = len(outcomes), counts[place], labels[place]
         # The training share is too high, since the rule was chosen on these rows. The local rule has an estimate of its
         # own, which rows out of bag limit, but of the outcome of the local rule.
         expected = float(discounted_shares(n_right, np.array(support)))
@@ -324,14 +321,6 @@ class Labels:
             precision=float(n_right / support),
             frequencies=dict(zip(labels, (counts / support).tolist(), strict=True)),
             expected=expected,
-        )
-
-    def gains(self, lines: Sequence[GlobalRule]) -> LabelGains:
-        """Compute what lines gain when they are added to a list."""
-        return LabelGains(
-            codes=np.searchsorted(self.classes, self.outcomes),
-            labels=np.searchsorted(self.classes, self.outputs(lines)),
-            expected=np.array([line.expected for line in lines], dtype=np.float64),
         )
 
     def losses(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> Floats:
@@ -350,8 +339,6 @@ class Numbers:
     variance: float
 
     name: ClassVar[str] = "regression"
-    constant: ClassVar[str] = "mean"
-    constant_model: ClassVar[Any] = DummyRegressor()
     precision_range: ClassVar[tuple[str, float]] = ("a number <= 1", -math.inf)
     figures: ClassVar[tuple[str, ...]] = ("std", "mse", "mae")
     note: ClassVar[str] = "Figures are those of the training rows."
@@ -370,11 +357,43 @@ class Numbers:
         """Return what each line predicts."""
         return np.array([line.output for line in lines], dtype=np.float64)
 
-    def measure(self, rule: Rule, outcomes: Floats) -> GlobalRule:
-        """Measure a rule on the outcomes of the training rows that it covers."""
+    @property
+    def targets(self) -> Floats:
+        """The numbers as a column."""
+        return self.outcomes[:, None]
+
+    def aims(self, sums: Floats) -> Floats:
+        """Tell whether each rule is for more or for less than the mean."""
+        return np.asarray(np.sign(sums))
+
+    def precisions(self, aims: Floats, means: Floats, squares: Floats) -> Floats:
+        """Compute 1 - MSE / variance, by the means of the outcomes and of their squares."""
+        return np.asarray(1 - (squares - means[:, 0] ** 2) / self.variance)
+
+    def round_additions(self, adds: Floats) -> Floats:
+        """Round what is added to numbers to four digits of the standard deviation."""
+        digits = 3 - math.floor(math.log10(math.sqrt(self.variance)))
+        return np.round(adds, min(digits, 100)) + 0.0  # more would overflow
+
+    def measure_addition(self, rule: Rule, outcomes: Floats, aim: Floats, adds: Floats) -> GlobalRule:
+        """Measure a rule of a sum on the outcomes of the training rows that it covers."""
+        low, high = np.quantile(outcomes, [0.1, 0.9]).tolist()
+        mean = float(outcomes.mean())
+        return replace(self.measure(replace(rule, outcome=mean, interval=(low, high)), outcomes), adds=float(adds[0]))
+
+    def scores(self, lines: Sequence[GlobalRule]) -> Floats:
+        """Return what each line predicts, as a column."""
+        return self.outputs(lines)[:, None]
+
+    def predicted(self, scores: Floats) -> Floats:
+        """Return the numbers."""
+        return scores[:, 0]
+
+    def measure(self, rule: Rule, outcomes: Floats, output: float | None = None) -> GlobalRule:
+        """Measure a rule on the outcomes of the training rows that it covers: it predicts their mean."""
         # The mean of equal numbers may be rounded, and their MSE not be 0.
         is_constant = outcomes.min() == outcomes.max()
-        mean = float(outcomes[0] if is_constant else outcomes.mean())
+        mean = float(outcomes[0] if is_constant else outcomes.mean()) if output is None else output
         mse = float(np.mean((outcomes - mean) ** 2))
         factor, constant = (float(part[0]) for part in discount_of_errors(np.array([len(outcomes)])))
         return GlobalRule(
@@ -388,15 +407,6 @@ class Numbers:
             expected=1 - factor * mse / self.variance - constant,
         )
 
-    def gains(self, lines: Sequence[GlobalRule]) -> NumberGains:
-        """Compute what lines gain when they are added to a list."""
-        return NumberGains(
-            y=self.outcomes,
-            outputs=self.outputs(lines),
-            support=np.array([line.support for line in lines], dtype=np.int64),
-            expected=np.array([line.expected for line in lines], dtype=np.float64),
-        )
-
     def losses(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> Floats:
         """Compute the loss of each output; precision is 1 minus the mean loss."""
         return np.asarray((outputs - outcomes) ** 2 / self.variance)
@@ -407,13 +417,27 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
+class Additions:
+    """What a sum of rules is made of: a number for each class, or one."""
+
+    base: Floats  # (n_targets,)
+    of_rules: Floats  # (n_rules, n_targets)
+    otherwise: Floats  # (n_targets,), of rows that no rule covers
+
+
+@dataclass(frozen=True, eq=False)
 class Lines:
-    """The lines of a list in their order, and which training rows each of them covers."""
+    """The lines of a list in their order, and which training rows each of them covers.
+
+    The first line that covers a row decides, unless there are additions: then those of all such lines are summed.
+    """
 
     task: Labels | Numbers
     rules: tuple[GlobalRule, ...]
-    simpler: tuple[Rule, ...]  # the same rules without conditions that change nothing
     packed_covers: NDArray[np.uint8]  # (n_rules, n_bytes), a bit for each training row
+    ends: Ends  # of all rules that were collected
+    places: tuple[tuple[int, ...], ...]  # which of these are the ends of each rule
+    additions: Additions | None = None
 
     @property
     def covers(self) -> Bools:
@@ -430,11 +454,51 @@ class Lines:
         """What each rule predicts."""
         return self.task.outputs(self.rules)
 
+    @cached_property
+    def default(self) -> GlobalRule:
+        """The line for rows that no rule covers: what such training rows have, or all if there are none."""
+        left = self.task.outcomes[~self.covers.any(axis=0)]
+        rule = replace(NO_CONDITIONS, target=self.rules[0].rule.target if self.rules else "y")
+        output = None if self.additions is None else self.task.predicted(self.additions.otherwise[None]).tolist()[0]
+        if len(left):
+            return self.task.measure(rule, left, output)
+        return replace(self.task.measure(rule, self.task.outcomes, output), support=0, coverage=0.0)
+
+    @property
+    def order(self) -> Positions:
+        """The lines by which one decides a row that several cover: the first, or the one that adds most."""
+        if self.additions is None:
+            return np.arange(len(self.rules))
+        return np.argsort(-np.abs(self.additions.of_rules).max(axis=1), kind="stable")
+
+    def decide(self, covers: Bools) -> Positions:
+        """Find the line that decides each row, or that adds most; -1 if none covers it."""
+        order = np.append(self.order, -1)
+        first, _ = first_two(np.ascontiguousarray(covers[self.order].T))
+        return np.asarray(order[first])
+
+    def scores(self, covers: Bools) -> Floats:
+        """Compute the scores of the classes, or the number, that the lines predict for each row."""
+        if self.additions is None:
+            return self.task.scores((*self.rules, self.default))[self.decide(covers)]  # -1 is the last of them
+        scores = np.tile(self.additions.base, (covers.shape[1], 1))
+        for covered, added in zip(covers, self.additions.of_rules, strict=True):
+            scores[covered] += added
+        scores[~covers.any(axis=0)] = self.additions.otherwise
+        return scores
+
+    def shares(self, scores: Floats) -> Floats:
+        """Turn the sums of rules into probabilities; the shares of deciding rules are some already."""
+        if self.additions is None:
+            return scores
+        scores = np.maximum(scores, 0.0)
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
     def take(self, places: Iterable[int]) -> Lines:
         """Return some of the lines, in the order of the list."""
         kept = sorted(places)
-        rules, simpler = (tuple(of_all[i] for i in kept) for of_all in (self.rules, self.simpler))
-        return Lines(self.task, rules, simpler, self.packed_covers[kept])  # type: ignore[arg-type]
+        rules, ends = tuple(self.rules[i] for i in kept), tuple(self.places[i] for i in kept)
+        return replace(self, rules=rules, places=ends, packed_covers=self.packed_covers[kept])
 
     def with_certificates(self, certificates: Mapping[Promise, Certificate]) -> Lines:
         """Return the lines with the certificates of their promises."""
@@ -453,24 +517,24 @@ class Lines:
     def evaluate(self, covers: Bools, outcomes: NDArray[Any]) -> Evaluation:
         """Measure the rules on rows, each alone and as a list."""
         outputs, n_rules = self.outputs, len(self.rules)
-        first, _ = first_two(np.ascontiguousarray(covers.T))
-        is_covered = first < n_rules
-        decided_outputs, decided_outcomes = outputs[first[is_covered]], outcomes[is_covered]
+        decided = self.decide(covers)
+        is_covered = decided >= 0
+        predicted, covered_outcomes = self.task.predicted(self.scores(covers))[is_covered], outcomes[is_covered]
         losses = np.zeros(len(outcomes))
-        losses[is_covered] = self.task.losses(decided_outputs, decided_outcomes)
+        losses[is_covered] = self.task.losses(predicted, covered_outcomes)
         precision = np.full(n_rules, np.nan)
         for i in np.flatnonzero(covers.any(axis=1)):
             precision[i] = 1 - self.task.losses(outputs[i], outcomes[covers[i]]).mean()
-        coverage_of_first, precision_of_first = of_first_rules(first, losses, n_rules)
+        coverage_of_first, precision_of_first = of_first_rules(np.where(is_covered, decided, n_rules), losses, n_rules)
         return Evaluation(
             covers=covers,
             outcomes=outcomes,
-            first=np.where(is_covered, first, -1),
+            first=decided,
             coverage=covers.mean(axis=1) if len(outcomes) else np.full(n_rules, np.nan),
             precision=precision,
             coverage_of_first=coverage_of_first,
             precision_of_first=precision_of_first,
-            mae=self.task.mean_error(decided_outputs, decided_outcomes),
+            mae=self.task.mean_error(predicted, covered_outcomes),
         )
 
 

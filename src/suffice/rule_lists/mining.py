@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Check = Literal["rows", "everywhere"]
 
 # At most this many training rows are explained; a rare class gets at least half of an equal part.
-N_EXPLAINED = 500
+N_EXPLAINED = 300
 # Rows are explained in batches of this size: rows of later batches that a rule covers by then are skipped.
 N_AT_ONCE = 100
 # The levels for a class remove these shares of its uncertainty: for a class that 0.6 of the rows have, they are 0.8 and

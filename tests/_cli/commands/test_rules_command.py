@@ -94,7 +94,7 @@ def test_rules_refuses_in_one_sentence(args, message, here, capsys):
 @pytest.mark.parametrize("table", ["", "shop.csv --ignore-extra"])
 def test_an_explainer_with_dates_has_rules_too(table, here, capsys):
     assert command(f"rules dated.suffice {table}") == 0
-    assert "IF city = Oslo THEN no" in capsys.readouterr().out
+    assert " THEN no +" in capsys.readouterr().out
 
 
 def test_what_would_change_the_rules(here, capsys):

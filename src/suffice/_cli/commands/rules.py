@@ -23,7 +23,7 @@ EXAMPLES = (
     "[cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]\n\n"
     "[cyan]suffice rules loans.suffice --unless good[/]"
 )
-N_RULES = 20
+N_RULES = 10
 _NESTED = ("conditions", "frequencies", "interval")  # parts of a rule that have no place in a table
 _FORMATS = {".txt": "text", ".md": "text", ".json": "json", ".csv": "csv", ".sql": "sql"}
 
@@ -94,7 +94,7 @@ def rules(
         answer = lines = _changes(loaded, rule_list, unless, model, table, input_format)
         heading = "What would change the outcomes of rules"
     if kind == "text" and output == "-":
-        say_numbered(heading, list(map(str, lines)))
+        say_numbered(heading, list(map(str, lines)), rule_list.otherwise if unless is None else "")
     else:
         write_bytes(_content(answer, kind), output)
     if output != "-":
@@ -173,6 +173,9 @@ def _content(answer: Any, kind: str) -> bytes:
 
         rules = answer.to_dict()["rules"]
         lines = [{name: value for name, value in rule.items() if name not in _NESTED} for rule in rules]
+        for line in lines:
+            if isinstance(line.get("adds"), dict):  # what it adds to the label of the line
+                line["adds"] = line["adds"][str(line["output"])]
         return table_bytes(pl.DataFrame(lines, infer_schema_length=None, strict=False), "csv")
     if kind == "json":
         return f"{answer.to_json(ensure_ascii=False, indent=1)}\n".encode()

@@ -112,7 +112,14 @@ def _rules_panel(workspace: Workspace) -> html.Section:
     columns = rule_columns(workspace)
     rules = grid("rule-grid", columns, 460, rowData=[], getRowId="params.data.key", dashGridOptions=SELECT_ONE)
     exports = controls.download_buttons("Export", "rules", _EXPORTS)
-    return controls.panel("Rules", search, rules, extra=exports, note="the first that covers a row decides", wide=True)
+    return controls.panel(
+        "Rules",
+        search,
+        rules,
+        extra=exports,
+        note="without simplifying, the first that covers a row decides; otherwise they are summed",
+        wide=True,
+    )
 
 
 def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
@@ -172,9 +179,10 @@ def rules_of_row(workspace: Workspace, view: View, rules: Any) -> dict[int, str]
     try:
         row = workspace.edited_row(view)
         covering = [i for i, line in enumerate(rules.rules_) if line.rule.covers(row)[0]]
+        decides = int(rules.decision_path(row)[0])
     except ERRORS:
         return {}
-    return {i: "decides" if i == covering[0] else "holds" for i in covering}
+    return {i: "decides" if i == decides else "holds" for i in covering}
 
 
 # --- callbacks --------------------------------------------------------------------------------------------------------
@@ -307,7 +315,7 @@ def decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: V
     name = workspace.name_of(view.row)
     row = f"{name[:1].upper()}{name[1:]}{' (edited)' if view.edits else ''}"
     if not marks:
-        return html.Div(f"{row}: no rule covers it, so the list does not decide it.", id="decided")
+        return html.Div(f"{row}: no rule covers it. {rules.otherwise}", id="decided")
     items = []
     for i, mark in list(marks.items())[:MAX_LISTED]:
         picture = picture_line(rules.rules_[i])
@@ -316,7 +324,9 @@ def decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: V
         items.append(html.Li([html.B(f"{mark}: "), text], className=mark))
     n_others = len(marks) - 1
     also = f"; {counted(n_others, 'other rule')} {'covers' if n_others == 1 else 'cover'} it, too" if n_others else ""
-    return [html.Div(f"{row}: rule {next(iter(marks)) + 1} decides{also}.", id="decided"), html.Ul(items)]
+    decides = next(i for i, mark in marks.items() if mark == "decides")
+    verb = "decides" if rules.rules_[decides].adds is None else "adds most"
+    return [html.Div(f"{row}: rule {decides + 1} {verb}{also}.", id="decided"), html.Ul(items)]
 
 
 def _rule_limit(value: Any) -> int | None:
