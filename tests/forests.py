@@ -98,6 +98,12 @@ def set_cells(forest, columns, min_node_size, looked_at=None, *, n_columns=None)
     )
 
 
+def sdps_of(cells, X, lo, hi):
+    """The SDP of rows as the search for rules sees it. No row reaches the level, so there are no rules."""
+    options = _core.RuleOptions(pi=1.5, everywhere=False, by_volume=False, max_nodes=1)
+    return _core.find_rules(cells=cells, rows=core_rows(X, lo, hi), options=options, n_threads=1).sdp
+
+
 def mask(S):
     return sum(1 << v for v in S)
 

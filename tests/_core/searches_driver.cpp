@@ -122,7 +122,7 @@ std::vector<double> search_rules(const SetCells& cells, const Rows& rows, std::s
     std::vector<double> out;
     for (const RuleResult& result : results) {
         out.push_back(result.sdp);
-        out.push_back(static_cast<double>(result.support));
+        out.push_back(result.value);
         for (const CodeInterval& side : result.box) out.push_back(side.lo + 1000.0 * side.hi);
     }
     return out;

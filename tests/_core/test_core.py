@@ -409,18 +409,6 @@ def rule_options(**options):
     return _core.RuleOptions(**{"pi": 0.9, "everywhere": False, "by_volume": False, "max_nodes": 99} | options)
 
 
-def test_options_return_what_was_set():
-    options = {"pi": 0.8, "min_node_size": 5, "min_size": 2, "max_size": 3, "minimal_only": True, "max_sets": 2**64 - 1}
-    search = search_options(**options)
-    assert {name: getattr(search, name) for name in options} == options
-    options = {"pi": 0.7, "everywhere": True, "by_volume": True, "max_nodes": 7, "max_regions": 8}
-    rules = rule_options(**options)
-    assert {name: getattr(rules, name) for name in options} == options
-    assert rule_options().max_regions == 200_000
-    with pytest.raises(AttributeError):
-        rules.pi = 0.5
-
-
 def test_an_exception_in_the_progress_callback_ends_the_work():
     forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
     cells = set_cells(forest, [0], 1, n_columns=2)

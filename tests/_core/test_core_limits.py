@@ -59,7 +59,7 @@ for is_left in (True, False):
     cells = set_cells(forest, [0], 1)
     options = _core.RuleOptions(pi=0.9, everywhere=True, by_volume=False, max_nodes=50)
     found = _core.find_rules(cells=cells, rows=rows, options=options, n_threads=2)
-    assert found.exists.all() and (found.support == 1).all()
+    assert found.exists.all() and (found.value == 1).all()
     sdps = _core.sdp(
         projection=project(forest, 1), rows=rows, sets=np.ones(20, np.uint64), min_node_size=1, n_threads=2
     )

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
-from forests import arrays_of, core_forest, core_rows, mask, project, set_cells
+from forests import arrays_of, core_forest, core_rows, mask, project, sdps_of, set_cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, boundaries, cell_rows, trees_of
@@ -88,7 +88,7 @@ def test_the_cells_of_all_rows_equal_the_oracle(table, min_node_size):
     oracle, forest = Oracle(trees, X, y, min_node_size), core_forest(trees, X, y)
     for S in [(0,), (1,), (0, 1), (0, 1, 2)]:
         cells = set_cells(forest, S, min_node_size, n_columns=X.shape[1])
-        sdps = _core.row_sdps(cells=cells, lo=1, hi=1)
+        sdps = sdps_of(cells, X, 1, 1)
         expected = [float(oracle.sdp(x, S, 1)) for x in X[:20]]
         np.testing.assert_allclose(sdps[:20], expected, rtol=0, atol=1e-14)
 

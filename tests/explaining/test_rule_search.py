@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from forests import arrays_of, core_forest, core_rows, fitted_forests, mask, project, set_cells, tree
+from forests import arrays_of, core_forest, core_rows, fitted_forests, mask, project, sdps_of, set_cells, tree
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, largest_box, trees_of
@@ -133,10 +133,10 @@ def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, se
         is_covered = covered_rows(rules, i, rows)
         assert not (is_covered & is_bad).any()
         assert covered_rows(rules, i, x[None]).all()
-        assert rules["support"][i] == is_covered.sum()
+        assert rules["value"][i] == is_covered.sum()
         assert rules["is_optimal"][i]
         missing = [bool(np.isnan(X[:, c]).any()) for c in columns]
-        assert rules["support"][i] == best_by_brute_force(x, rows, is_bad, thresholds, points, is_bad_point, missing)
+        assert rules["value"][i] == best_by_brute_force(x, rows, is_bad, thresholds, points, is_bad_point, missing)
         sdps = [float(oracle.sdp(z, columns, outcome)) for z in rows[is_covered]]
         assert rules["mean_sdp"][i] == pytest.approx(np.mean(sdps) if sdps else 0.0, abs=1e-12)
         if everywhere:
@@ -191,9 +191,9 @@ def test_a_rule_holds_everywhere_however_small_the_budget(drawn, max_regions):
     assert covered[row]
     assert not (covered & is_bad).any()
     assert best["is_optimal"][0]
-    assert rules["support"][0] <= best["support"][0] <= rules["bound"][0]
+    assert rules["value"][0] <= best["value"][0] <= rules["bound"][0]
     if rules["is_optimal"][0]:
-        assert rules["support"][0] == best["support"][0]
+        assert rules["value"][0] == best["value"][0]
 
 
 @settings(max_examples=n_examples(60), deadline=None)
@@ -216,7 +216,7 @@ def test_the_projected_tree_has_the_cells_of_the_definition(drawn, min_node_size
         min_node_size=min_node_size,
         n_threads=1,
     )
-    np.testing.assert_array_equal(_core.row_sdps(cells=cells, lo=0, hi=hi), expected)
+    np.testing.assert_array_equal(sdps_of(cells, X, 0, hi), expected)
 
 
 def test_a_rule_worked_out_by_hand():
@@ -229,7 +229,7 @@ def test_a_rule_worked_out_by_hand():
         rules = find_rules(cells, [[3.0, 1.0]], 1, pi=0.9, everywhere=everywhere, max_nodes=100, max_regions=100)
         assert rules["low"].tolist() == [[1.5, 0.5]]
         assert rules["high"].tolist() == [[np.inf, np.inf]]
-        assert rules["support"].tolist() == [4]
+        assert rules["value"].tolist() == [4]
         assert rules["is_optimal"].tolist() == [True]
         assert rules["holds_everywhere"].tolist() == [True]
     # By volume within the data's range: (3 - 1.5) / 3 times (2 - 0.5) / 2.
@@ -253,9 +253,9 @@ def test_a_budget_that_ends_early_is_reported():
     assert full["is_optimal"][exists].all()
     hard = exists & ~short["is_optimal"]
     assert hard.any()
-    assert (short["bound"][hard] >= full["support"][hard]).all()
-    assert (short["support"][hard] >= 1).all()
-    assert (short["support"] <= full["support"]).all()
+    assert (short["bound"][hard] >= full["value"][hard]).all()
+    assert (short["value"][hard] >= 1).all()
+    assert (short["value"] <= full["value"]).all()
 
 
 @pytest.mark.parametrize("n_columns", [2, 3, 4])
@@ -275,11 +275,11 @@ def test_a_rule_among_many_bad_rows_is_the_largest_box(n_columns):
         trees = [tree(grow(4), rng.integers(150, size=150)) for _ in range(5)]
         cells = set_cells(core_forest(trees, X, y), range(n_columns), 2)
         rules = find_rules(cells, X[:20], 1, pi=0.6)
-        is_good = _core.row_sdps(cells=cells, lo=1, hi=1) >= 0.6 - 1e-10
+        is_good = sdps_of(cells, X, 1, 1) >= 0.6 - 1e-10
         codes = np.column_stack([np.searchsorted(thresholds_of(trees, c), X[:, c]) for c in range(n_columns)])
         for i in np.flatnonzero(rules["exists"]):
             assert rules["is_optimal"][i]
-            assert rules["support"][i] == largest_box(codes[i], codes[is_good], codes[~is_good])
+            assert rules["value"][i] == largest_box(codes[i], codes[is_good], codes[~is_good])
             n_rules += 1
     assert n_rules > 20
 
@@ -297,7 +297,7 @@ def test_no_good_box_has_a_larger_volume(drawn, pi, seed):
     rank = int(np.searchsorted(np.unique(y), y[i]))
     rules = find_rules(cells, X[i : i + 1], rank, pi=pi, by_volume=True)
     assume(rules["exists"][0])
-    is_bad = _core.row_sdps(cells=cells, lo=rank, hi=rank) < pi - 1e-10
+    is_bad = sdps_of(cells, X, rank, rank) < pi - 1e-10
     best = 0.0
     for box in product(*(intervals_around(X[i, c], thresholds[c], bool(np.isnan(X[:, c]).any())) for c in columns)):
         if not (np.all([inside(X[:, c], box[c]) for c in columns], axis=0) & is_bad).any():
@@ -372,8 +372,9 @@ def test_a_tree_of_any_depth_is_projected(deep_side):
     is_leaf = (node % 2 == 1) | (node == 2 * n)
     deeper, leaf = np.where(is_leaf, -1, node + 2), np.where(is_leaf, -1, node + 1)
     sign = -1 if deep_side == "left" else 1
+    X = np.array([[sign * n], [sign * (n - 1)]], np.float32)
     forest = _core.Forest(
-        X=np.array([[sign * n], [sign * (n - 1)]], np.float32),
+        X=X,
         y_rank=np.array([0, 1], np.uint32),
         y_values=np.array([0.0, 1.0]),
     )
@@ -388,7 +389,7 @@ def test_a_tree_of_any_depth_is_projected(deep_side):
         rows=np.arange(2, dtype=np.int32),
     )
     forest.add_trees(trees=[tree])
-    assert _core.row_sdps(cells=set_cells(forest, [0], 1), lo=1, hi=1).tolist() == [0.0, 1.0]
+    assert sdps_of(set_cells(forest, [0], 1), X, 1, 1).tolist() == [0.0, 1.0]
 
 
 # --- options ---------------------------------------------------------------------------------------------------------

@@ -23,31 +23,9 @@ void init_cells(SetCells* self, const PyForest& forest, const PyProjection& proj
     new (self) SetCells(p, span_of(columns), std::move(forest_columns), min_node_size, looked_at);
 }
 
-// The SDP of every training row for one outcome.
-nb::ndarray<nb::numpy, double> row_sdps(const SetCells& cells, std::uint32_t lo, std::uint32_t hi) {
-    std::vector<double> out(cells.n_rows());
-    {
-        const nb::gil_scoped_release release;
-        OutcomeShares shares(cells);
-        shares.set_outcome({lo, hi}, -1.0);
-        const RowOrder order(cells.n_rows());
-        std::vector<std::uint32_t> key(cells.columns.size()), point_of(cells.n_rows());
-        for (std::size_t k = 0; k < point_of.size(); ++k) {
-            for (std::size_t c = 0; c < key.size(); ++c) key[c] = cells.rows[c]->in_order[k];
-            point_of[order.row(k)] = shares.points.add(key);
-        }
-        std::vector<std::uint32_t> all(shares.points.size());
-        std::iota(all.begin(), all.end(), 0u);
-        shares.add_up(all);
-        for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = shares.points.sum[point_of[i]] / static_cast<double>(cells.voters.size());
-    }
-    return to_numpy<double>(std::move(out), {cells.n_rows()});
-}
-
 // What Python gets: arrays by row, or by row and column of S. Ends are values: low < value <= high.
 struct RuleArrays {
-    Array exists, sdp, low, high, missing, has_values, support, n_looked_at, value, bound, mean_sdp, is_optimal,
+    Array exists, sdp, low, high, missing, has_values, n_looked_at, value, bound, mean_sdp, is_optimal,
         holds_everywhere;
 };
 
@@ -68,7 +46,6 @@ RuleArrays to_arrays(const std::vector<const RuleResult*>& rules, const ForestCo
             .high = to_array<float>(std::move(boxes.high), {n, width}),
             .missing = to_array<bool>(std::move(boxes.missing), {n, width}),
             .has_values = to_array<bool>(std::move(boxes.has_values), {n, width}),
-            .support = array_of<std::int64_t>(rules, &RuleResult::support),
             .n_looked_at = array_of<std::int64_t>(rules, &RuleResult::n_looked_at),
             .value = array_of<double>(rules, &RuleResult::value),
             .bound = array_of<double>(rules, &RuleResult::bound),
@@ -109,15 +86,9 @@ void bind_rules(nb::module_& m) {
         .def("__init__", &init_cells, nb::kw_only(), "forest"_a, "projection"_a, "columns"_a, "min_node_size"_a,
              "looked_at"_a = LookedAt{}, nb::keep_alive<1, 3>())
         .def_prop_ro("n_bytes", &SetCells::n_bytes);
-    m.def("row_sdps", &row_sdps, nb::kw_only(), "cells"_a, "lo"_a, "hi"_a);
     nb::class_<RuleOptions>(m, "RuleOptions")
         .def(nb::init<double, bool, bool, std::size_t, std::size_t>(), nb::kw_only(), "pi"_a, "everywhere"_a,
-             "by_volume"_a, "max_nodes"_a, "max_regions"_a = kMaxRegions)
-        .def_ro("pi", &RuleOptions::pi)
-        .def_ro("everywhere", &RuleOptions::everywhere)
-        .def_ro("by_volume", &RuleOptions::by_volume)
-        .def_ro("max_nodes", &RuleOptions::max_nodes)
-        .def_ro("max_regions", &RuleOptions::max_regions);
+             "by_volume"_a, "max_nodes"_a, "max_regions"_a = kMaxRegions);
     using A = RuleArrays;
     bind_arrays<A>(m, "RuleArrays",
                    {{"exists", &A::exists},
@@ -126,7 +97,6 @@ void bind_rules(nb::module_& m) {
                     {"high", &A::high},
                     {"missing", &A::missing},
                     {"has_values", &A::has_values},
-                    {"support", &A::support},
                     {"n_looked_at", &A::n_looked_at},
                     {"value", &A::value},
                     {"bound", &A::bound},

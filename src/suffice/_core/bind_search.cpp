@@ -119,14 +119,7 @@ void bind_search(nb::module_& m) {
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_node_size"_a, "min_size"_a, "max_size"_a,
              "minimal_only"_a, "max_sets"_a, "n_by_row"_a, "n_by_paths"_a = 0, "n_first_trees"_a = 0,
              "needs_best"_a = true, "step"_a = 0.0, "many"_a = kMaxVariables, "least_sdp"_a,
-             "least_below"_a = std::vector<std::pair<double, Vector<double>>>())
-        .def_ro("pi", &SearchOptions::pi)
-        .def_ro("min_node_size", &SearchOptions::min_node_size)
-        .def_ro("min_size", &SearchOptions::min_size)
-        .def_ro("max_size", &SearchOptions::max_size)
-        .def_ro("minimal_only", &SearchOptions::minimal_only)
-        .def_ro("max_sets", &SearchOptions::max_sets)
-        .def_ro("n_by_row", &SearchOptions::n_by_row);
+             "least_below"_a = std::vector<std::pair<double, Vector<double>>>());
     using A = SearchArrays;
     bind_arrays<A>(m, "SearchArrays",
                    {{"offset", &A::offset},

@@ -13,7 +13,7 @@ NB_MODULE(_native, m) {
     bind_projection(
         m);           // Projection, Rows, KnownRows; sdp, squared_weights, leaf_sdp, mean, cumulative_shares, quantiles
     bind_search(m);   // SearchOptions, SearchArrays, search
-    bind_rules(m);    // SetCells, row_sdps, RuleOptions, RuleArrays, find_rules
+    bind_rules(m);    // SetCells, RuleOptions, RuleArrays, find_rules
     bind_changes(m);  // ValueBoxes, ChangeOptions, find_changes
     m.def("kernel_names", &kernel_names);  // the builds of the hot loops
     m.def("use_kernels", &use_kernels, nb::kw_only(), "name"_a);

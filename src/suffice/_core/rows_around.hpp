@@ -6,13 +6,6 @@
 
 namespace suffice {
 
-// A box that contains x and `target` contains everything between them.
-inline CodeBox between(const CodeBox& x, const CodeInterval* target) {
-    CodeBox box(x.size());
-    for (std::size_t c = 0; c < box.size(); ++c) box[c] = hull(x[c], target[c]);
-    return box;
-}
-
 class RowsAround {
   public:
     CodeBoxes good, bad;

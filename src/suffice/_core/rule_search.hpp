@@ -59,10 +59,9 @@ struct RuleResult {
     bool exists = false;  // whether the SDP at x is at least pi; if not, only `sdp` is set
     double sdp = 0.0;     // at x
     CodeBox box;
-    std::size_t support = 0;        // training rows in the box, of those that were looked at
     std::size_t n_looked_at = 0;    // training rows
-    double mean_sdp = 0.0;          // the mean of their SDPs; 0 if there are none
-    double value = 0.0;             // what is maximised: training rows, or volume
+    double mean_sdp = 0.0;          // of those in the box; 0 if there are none
+    double value = 0.0;             // what is maximised: the number of those in the box, or volume
     double bound = 0.0;             // no rule has a larger value than this
     bool is_optimal = false;        // the value equals the bound
     bool holds_everywhere = false;  // proven for every point of the box
@@ -117,7 +116,6 @@ class RuleSearch {
         rule.bound = branch_and_bound(root, rule);
         rule.is_optimal = rule.bound <= rule.value;
         if (!options_.by_volume) move_ends(rule.box, widest);
-        rule.support = good_.count_rows(rule.box);
         rule.mean_sdp = rows_.mean_sdp(rule.box);
         rule.holds_everywhere = options_.everywhere || proof_.check(rule.box) == Proof::kGood;
     }

@@ -117,9 +117,8 @@ def test_global_rules_state_the_lift_of_a_rare_class(rare):
 @pytest.mark.parametrize(("n", "also"), [(2, "1 other rule covers it, too."), (3, "2 other rules cover it, too.")])
 def test_the_other_rules_of_a_row_are_counted(n, also, rare):
     lines = 2 * GlobalRulesClassifier.from_explanations(rare_explanations("odds")).rules_
-    assert f"rule 1 decides; {also}" in all_text(
-        decision(SimpleNamespace(rules_=lines), dict.fromkeys(range(n), "covers"), rare, View())
-    )
+    marks = {**dict.fromkeys(range(n), "covers"), 0: "decides"}
+    assert f"rule 1 decides; {also}" in all_text(decision(SimpleNamespace(rules_=lines), marks, rare, View()))
 
 
 @pytest.mark.slow
