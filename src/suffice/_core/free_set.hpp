@@ -2,7 +2,6 @@
 // rows as points on them, and the leaves that it reaches as boxes (docs/method.md, 7.1 and 7.3).
 #pragma once
 
-#include <tuple>
 #include <unordered_map>
 
 #include "reach.hpp"

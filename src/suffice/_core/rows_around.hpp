@@ -50,7 +50,7 @@ class RowsAround {
             for (std::size_t k = 0; k < n_looked_at; ++k) ++points_.n_rows[points_.add(read(k))];
         seen_.resize(points_.size());
         std::iota(seen_.begin(), seen_.end(), 0u);
-        add_up(seen_);
+        shares_.add_up(seen_);
         for (const std::uint32_t p : seen_)
             (points_.sum[p] >= needed_ ? good : bad).append(points_.box(p).data(), points_.n_rows[p]);
     }
@@ -86,7 +86,7 @@ class RowsAround {
             together_.clear();
             for (; next != close_.end() && together_.size() < kTogether; ++next)
                 if (!is_hidden(points_.copy(next->second, key_))) together_.push_back(next->second);
-            add_up(together_);
+            shares_.add_up(together_);
             for (const std::uint32_t p : together_) {
                 if (points_.sum[p] >= needed_)
                     seen_.push_back(p);
@@ -94,14 +94,6 @@ class RowsAround {
                     hide_behind(p);
             }
         }
-    }
-
-    // Adds up the shares of points, unless that was done for this outcome.
-    void add_up(const std::vector<std::uint32_t>& which) {
-        std::vector<std::uint32_t> unknown;
-        for (const std::uint32_t p : which)
-            if (points_.sum[p] < 0) unknown.push_back(p);
-        shares_.add_up(unknown);
     }
 
     // Reads the codes of the k-th row.

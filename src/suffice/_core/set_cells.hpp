@@ -212,8 +212,9 @@ class OutcomeShares {
         return sum;
     }
 
-    // The same for some points if they are good; bad ones may have a smaller sum. `which` is sorted anew.
-    void add_up(std::vector<std::uint32_t>& which) {
+    // The same for points where it is not known; bad ones may have a smaller sum.
+    void add_up(std::vector<std::uint32_t> which) {
+        std::erase_if(which, [&](std::uint32_t p) { return points.sum[p] >= 0; });
         for (const std::uint32_t p : which) points.sum[p] = 0.0;
         for (std::size_t t = 0; t < trees_.size(); ++t) {
             add_shares(t, which);
