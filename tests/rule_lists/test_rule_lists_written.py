@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import sqlite3
@@ -12,8 +13,9 @@ from rule_boxes import INF, LEFT, MIDDLE, RIGHT, X, Y, box, classifier, random_r
 from scipy.special import betaincinv
 from sklearn.linear_model import LinearRegression
 
+from suffice._table.condition import Condition
+from suffice.rule_lists.code import lines_to_python, lines_to_sql
 from suffice.rule_lists.estimators import GlobalRulesClassifier
-from suffice.rule_lists.sql import lines_to_sql
 
 ABOUT_LABELS = "Figures are those of the training rows; expected is the precision estimated for new rows."
 ABOUT_NUMBERS = "Figures are those of the training rows."
@@ -70,6 +72,62 @@ def run_sql(rule_list, table):
     return [value for (value,) in values]
 
 
+def run_python(rule_list, table):
+    known = {}
+    exec(rule_list.to_python(), known)
+    return [known["predict"]({f"x{i}": v for i, v in enumerate(row)}) for row in table.tolist()]
+
+
+RUNS = pytest.mark.parametrize("run", [run_sql, run_python])
+
+
+def test_the_python_is_a_function_that_can_be_read():
+    assert classifier([LEFT, RIGHT]).to_python().splitlines()[4:] == [
+        "def predict(row):",
+        f"    {classifier([LEFT, RIGHT]).heading!r}",
+        "    if has_value(row['x0']) and row['x0'] <= 2.5:",
+        "        return 'a'",
+        "    if has_value(row['x0']) and 4.5 < row['x0']:",
+        "        return 'b'",
+        "    return 'b'",
+    ]
+    assert classifier([], abstain=True).to_python().endswith("\n    return None\n")
+
+
+DATES = ["2024-01-01 05:00", "2024-02-03 17:30", None]
+
+
+@pytest.mark.parametrize(
+    ("condition", "values"),
+    [
+        (Condition("x", 1.0, 2.5, low_closed=True, high_closed=False), [0.5, 1.0, 2.0, 2.5, None, math.nan]),
+        (Condition("x", high=2.5, missing=True), [2.5, 3.0, None, math.nan]),
+        (Condition("x", missing=True, values=False), [2.5, None]),
+        (Condition("x", low=0.1), [0.1, 0.1 + 1e-16, 0.2, math.inf]),
+        (Condition("x", labels=("it's", "b")), ["it's", "c", None]),
+        (Condition("x", labels=("a",), excluded=True), ["a", "b", None]),
+        (Condition("x", labels=("a",), excluded=True, missing=True), ["a", "b", None]),
+        (Condition("x", 1.5, part="month"), DATES),
+        (Condition("x", labels=("Mon", "Sun"), part="weekday"), DATES),
+    ],
+)
+def test_a_condition_in_python_covers_what_it_covers(condition, values):
+    held = values
+    if condition.part is not None:
+        values = np.array(values, dtype="datetime64[s]")
+        held = [None if np.isnat(value) else value.item() for value in values]
+    expected = condition.covers(np.array(values, dtype=object) if isinstance(held[0], str) else np.array(values))
+    rule_list = classifier([box()])
+    rule = dataclasses.replace(rule_list.rules_[0].rule, conditions=(condition,))
+    lines = dataclasses.replace(
+        rule_list.lines_, rules=(dataclasses.replace(rule_list.rules_[0], rule=rule),), additions=None
+    )
+    known = {}
+    exec(lines_to_python(lines, "other", 'a "heading" \\'), known)
+    assert known["predict"].__doc__ == 'a "heading" \\'
+    assert [known["predict"]({"x": value}) != "other" for value in held] == expected.tolist()
+
+
 def test_the_sql_is_one_case():
     text = classifier([LEFT, RIGHT]).to_sql()
     expected = """CASE WHEN "x0" <= 2.5e0 THEN 'a' WHEN "x0" > 4.5e0 THEN 'b' ELSE 'b' END"""
@@ -80,9 +138,10 @@ def test_the_sql_is_one_case():
     assert "THEN FALSE\n" in classifier([LEFT], y=Y == "b").to_sql()
 
 
+@RUNS
 @pytest.mark.parametrize("labels", [["it's", "\"q\" -- ''"], [0, -7], [False, True], [1.0, -2e15]])
 @pytest.mark.parametrize("abstain", [True, False])
-def test_the_sql_says_what_predict_says(labels, abstain):
+def test_the_code_says_what_predict_says(run, labels, abstain):
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(60, 3)), 2)
     table[rng.random(table.shape) < 0.2] = np.nan
@@ -90,24 +149,26 @@ def test_the_sql_says_what_predict_says(labels, abstain):
     rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y, abstain=abstain)
     expected = rule_list.predict(table).tolist()
     assert {*([None] if abstain else []), *rule_list.classes_.tolist()} == set(expected)
-    assert run_sql(rule_list, table) == expected
+    assert run(rule_list, table) == expected
 
 
+@RUNS
 @pytest.mark.parametrize("abstain", [True, False])
-def test_the_sql_of_numbers_says_what_predict_says(abstain):
+def test_the_code_of_numbers_says_what_predict_says(run, abstain):
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(60, 3)), 2)
     y = 1e-6 * rng.normal(size=60)
     rule_list = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF, abstain=abstain)
     expected = rule_list.predict(table)
-    numbers = np.array(run_sql(rule_list, table), dtype=float)
+    numbers = np.array(run(rule_list, table), dtype=float)
     assert 0 < np.count_nonzero(~rule_list.covered(table)) < 60
     assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
 
 
+@RUNS
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
 @pytest.mark.parametrize("abstain", [True, False])
-def test_the_sql_of_a_sum_says_what_predict_says(n_classes, abstain):
+def test_the_code_of_a_sum_says_what_predict_says(run, n_classes, abstain):
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(300, 3)), 2)
     score = table[:, 0] + table[:, 1] ** 2 + 0.3 * rng.normal(size=300)
@@ -119,7 +180,7 @@ def test_the_sql_of_a_sum_says_what_predict_says(n_classes, abstain):
     rule_list = make(rules, X=table, y=y, max_rules=5, abstain=abstain)
     assert len(rule_list.rules_) > 2
     expected = rule_list.predict(table).tolist()
-    found = run_sql(rule_list, table)
+    found = run(rule_list, table)
     if n_classes > 1:
         assert found == expected
         assert len(set(expected)) > 1

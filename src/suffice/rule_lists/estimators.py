@@ -26,9 +26,9 @@ from suffice.explaining.certificate import check_confidence, check_level
 from suffice.explaining.explanations import Explanations
 from suffice.rule_lists.certifying import certify_lines
 from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules, shorten_lines
+from suffice.rule_lists.code import lines_to_python, lines_to_sql
 from suffice.rule_lists.measures import Additions, Bools, Evaluation, Floats, GlobalRule, Labels, Lines, Numbers
 from suffice.rule_lists.mining import mine_rules
-from suffice.rule_lists.sql import lines_to_sql
 
 if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
@@ -502,6 +502,20 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """
         default = "NULL" if self.default_ is None else to_sql_literal(self.default_.output)
         return lines_to_sql(self.lines_, default)
+
+    def to_python(self) -> str:
+        """Write the list as a Python function of one row that needs no library.
+
+        A fallback is not part of it.
+
+        Returns
+        -------
+        str
+            The code of ``predict(row)``, where `row` is a mapping from columns to values, such as a dict or a line of a
+            frame; None or NaN is a missing value.
+        """
+        default = None if self.default_ is None else self.default_.output
+        return lines_to_python(self.lines_, default, self.heading)
 
     @property
     def heading(self) -> str:
