@@ -364,6 +364,33 @@ def test_the_rules_of_many_rows_are_those_of_each_alone_to_the_bit(drawn, pi, se
             assert together[name][i].tobytes() == values[0].tobytes(), name
 
 
+@pytest.mark.parametrize("looked_at", [None, (5, 10**6, 10**6)])
+def test_a_lower_level_is_asked_after_a_higher_one(looked_at):
+    """The shares of a point are not added up to the end if it cannot reach the level."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(6, size=(80, 2)).astype(float)
+    y = (X.sum(axis=1) + rng.normal(0, 1, 80) > 4).astype(int)
+    trees = trees_of(RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, y))
+    core = core_forest(trees, X, y)
+    used = set_cells(core, [0, 1], 1, looked_at)
+    x = X[[int(X.sum(axis=1).argmax())]]
+    assert find_rules(used, x, 1, pi=0.95)["exists"][0]
+    rules, fresh = (find_rules(cells, x, 1, pi=0.6) for cells in (used, set_cells(core, [0, 1], 1, looked_at)))
+    assert {name: values.tobytes() for name, values in rules.items()} == {
+        name: values.tobytes() for name, values in fresh.items()
+    }
+
+
+def test_a_bad_row_does_not_hide_rows_with_missing_values():
+    """A box around x and a row without a value holds no other values than x's."""
+    X = np.array([[0.0], [2.0], *[[np.nan]] * 6])
+    y = np.array([1, 0, *[1] * 6])
+    t = tree((0, 1.0, None, None, 1), np.arange(8))
+    rules = find_rules(set_cells(core_forest([t], X, y), [0], 1, (2, 10**6, 10**6)), X[:1], 1, pi=0.9)
+    assert rules["value"].tolist() == [7]
+    assert rules["missing"].tolist() == [[True]]
+
+
 @pytest.mark.parametrize("deep_side", ["left", "right"])
 def test_a_tree_of_any_depth_is_projected(deep_side):
     """A chain of splits once overflowed the stack: the projected tree was grown by a function that called itself."""
