@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from small_explainers import PAPER
 from thoroughness import n_examples
 
-from suffice import Rule, SufficientExplainer
+from suffice import Rule, SufficientExplainer, _core
 from suffice._forest import projection
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
@@ -164,6 +165,22 @@ def test_threads_pickles_and_single_rows_leave_the_rules_as_they_are(numbers):
     one_thread = clone(explainer).set_params(n_jobs=1).fit(X, pd.Series(y, name="yield"))
     assert one_thread.explain(X[:20]).rules == expected
     assert tuple(explainer.explain(X[i : i + 1]).rules[0] for i in range(20)) == expected
+
+
+@pytest.mark.parametrize("max_nodes", [10_000, 1])
+def test_a_rule_of_a_large_table_says_how_many_rows_were_looked_at(numbers, max_nodes, monkeypatch):
+    explainer, X, _ = numbers
+    fitted = pickle.loads(pickle.dumps(explainer))  # without the cells of other tests
+    limits = _core.LookedAt(few=20, most=len(X) // 2, enough=10**6)
+    monkeypatch.setattr(_core, "SetCells", functools.partial(_core.SetCells, looked_at=limits))
+    sets = [best.variables for best in explainer.explain(X[:20]).best_sets]
+    rules = [rule for rule in fitted.rule(X[:20], sets, max_nodes=max_nodes) if rule is not None]
+    assert {rule.optimal for rule in rules} >= {max_nodes > 1}
+    for rule in rules:
+        assert rule.n_looked_at == len(X) // 2
+        assert rule.coverage == rule.support / len(X)
+        assert rule.bound == rule.support if rule.optimal else rule.bound >= rule.support + 2
+    assert {rule.n_looked_at for rule in explainer.explain(X[:20]).rules if rule is not None} == {None}
 
 
 def test_groups_and_missing_values_in_rules():

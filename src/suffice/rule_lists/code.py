@@ -89,4 +89,7 @@ def _to_python(condition: Condition) -> str:
         above = f"{low!r} {'<=' if condition.low_closed else '<'} " if low > -math.inf else ""
         below = f" {'<=' if condition.high_closed else '<'} {high!r}" if high < math.inf else ""
         test = f"{above}{value}{below}" if above or below else "True"
-    return f"(not {has_value} or {test})" if condition.missing else f"{has_value} and {test}"
+    if condition.missing:
+        return f"(not {has_value} or {test})"
+    is_enough = condition.labels is not None and not condition.excluded and condition.part is None
+    return test if is_enough else f"{has_value} and {test}"  # no label is missing
