@@ -576,7 +576,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         only: Sequence[str | int] | None = None,
         direction: Mapping[str, Literal["up", "down"]] | None = None,
         bounds: Mapping[str, Any] | None = None,
-        cost: Mapping[str, float] | None = None,
         n: int = 3,
         pi: float | None = None,
         min_plausibility: float = MIN_PLAUSIBILITY,
@@ -612,9 +611,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             of pandas, an Enum of polars) that may only go up, or only down.
         bounds : dict of str to tuple or list, default=None
             ``(low, high)`` for numbers, either of which may be None; a list of allowed values for categories.
-        cost : dict of str to float, default=None
-            What it costs to move a variable past all training rows (default 1; for a category, to change it). If given,
-            the changes of a row are ordered by their cost.
         n : int, default=3
             How many changes of a row are returned at most. They do not overlap.
         pi : float, default=None
@@ -663,7 +659,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         options = ChangeOptions(check, n, max_size, min_plausibility, sets, margin=margin, min_size=min_size)
         limits = read_limits(state, fixed, only, direction, bounds)
         rows = self._read(state, X, y, ids)
-        return find_for_rows(state, rows, target, options, limits, cost=cost, confirm=confirm, progress=progress)
+        return find_for_rows(state, rows, target, options, limits, confirm=confirm, progress=progress)
 
     def what_if_rules(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -19,9 +18,8 @@ from forged_files import count_draws, forge, honest, take_apart
 from forged_files import table as forged_table
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
-from suffice import GlobalRulesClassifier, SufficientExplainer, SufficientSet, _core
-from suffice._io.saved import FORMAT, MARK, PREFIX, from_bytes, load_explainer, to_bytes
-from suffice._text import format_percent, format_probability, format_value, join
+from suffice import GlobalRulesClassifier, SufficientExplainer, _core
+from suffice._io.saved import FORMAT, MARK, OLDEST, PREFIX, from_bytes, load_explainer, to_bytes
 
 DATA = Path(__file__).parents[1] / "data"
 RNG = np.random.default_rng(0)
@@ -142,70 +140,6 @@ def test_an_explainer_that_is_not_fitted_cannot_be_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def as_first_written(explanation, named):
-    """An explanation in the words of version 0.1.0, which are in the file of its answers, about a set."""
-    values = dict(explanation.values)
-    members = [f"{name} = {format_value(values[name][0][1])}" for name in named.variables]
-    members = [re.sub("= no$", "= False", re.sub("= yes$", "= True", member)) for member in members]
-    kept = f"{join(members)}, with probability {format_probability(named.sdp)}."
-    if not explanation.is_sufficient:
-        none = "No set of the candidate variables keeps it with probability 0.9, so there is no rule. Nearest comes"
-        return f"The outcome is {explanation.outcome}.\n{none} {kept}"
-    rule = explanation.rule
-    sentence = re.sub(r"\((.*?) or (\w+) is missing\)", r"\1 or missing", rule.sentence)
-    sentence = re.sub("= no(?= AND| THEN)", "= False", re.sub("= yes(?= AND| THEN)", "= True", sentence))
-    figures = f"(coverage {format_percent(rule.coverage)} %, SDP {format_probability(rule.sdp)})"
-    return f"The outcome is {explanation.outcome}.\nTo keep it, this is enough: {kept}\nRule: {sentence}  {figures}"
-
-
-def surest_set(explainer, row):
-    """The set with the highest probability, of whatever size."""
-    names = explainer.variable_names_
-    sets = [S for n in range(1, len(names) + 1) for S in itertools.combinations(names, n)]
-    return max((SufficientSet(S, float(explainer.sdp(row, list(S))[0])) for S in sets), key=lambda S: S.sdp)
-
-
-def test_a_file_of_the_first_format_is_still_read():
-    """Written by version 0.1.0 with 20 rows; its answers were written beside it.
-
-    Where no set is sufficient, that version named the surest one. Today it is the best one of the level below.
-    """
-    loaded = load_explainer(DATA / "format_1.suffice")
-    expected = json.loads((DATA / "format_1.json").read_text())
-    rows = pd.DataFrame(expected["rows"])
-    explanations = loaded.explain(rows)
-    surest = [surest_set(loaded, rows[i : i + 1]) for i in range(len(rows))]
-    named = [e.best_set if e.is_sufficient else S for e, S in zip(explanations, surest, strict=True)]
-    assert list(map(as_first_written, explanations, named)) == expected["explanations"]
-    without = np.flatnonzero(~explanations.has_set).tolist()
-    assert len(without) == 2
-    for i in without:
-        offered = explanations[i].offered_pi
-        assert offered <= explanations[i].best_set.sdp <= surest[i].sdp < offered + 0.05
-        assert explanations[i].best_set == loaded.explain(rows[i : i + 1], pi=offered)[0].best_set
-    assert loaded.predict_proba(rows).tolist() == expected["probabilities"]
-    # That version counted the rows that grew the trees, without a gate and without calibrated intervals.
-    assert (loaded.counts, loaded.min_size, loaded.levels, loaded.confidence) == ("bootstrap", 1, "same", None)
-    assert loaded.fitted_.counts == "bootstrap"
-    assert loaded.fitted_.has_signal
-    assert loaded.fitted_.interval_scores is None
-
-
-def test_a_file_of_the_second_format_is_still_read():
-    """In that format a radius was the square of the distance, and numbers written as text were categories."""
-    loaded = load_explainer(DATA / "format_2.suffice")
-    expected = json.loads((DATA / "format_2.json").read_text())
-    rows = pd.DataFrame(expected["rows"])
-    explanations = loaded.explain(rows)
-    assert loaded.radius == 30.0
-    assert loaded.interval(rows).tolist() == expected["intervals"]
-    assert [[list(best.variables), best.sdp] for best in explanations.best_sets] == expected["best_sets"]
-    assert [None if rule is None else rule.support for rule in explanations.rules] == expected["supports"]
-    assert loaded.predict(rows).tolist() == expected["predictions"]
-    with pytest.raises(ValueError, match="Column 'fare' of `X` holds '3'"):
-        loaded.explain(rows.assign(fare="3"))
-
-
 @pytest.mark.parametrize("outcomes", ["classes", "numbers"])
 @pytest.mark.parametrize("times_saved", [0, 1])
 def test_a_file_of_the_third_format_answers_as_before(outcomes, times_saved, tmp_path):
@@ -293,6 +227,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         (b"", "is not a suffice file: save one with"),
         (b"PK\x03\x04" + b"\0" * 100, "is not a suffice file"),
         (MARK, "is not a suffice file"),
+        (PREFIX.pack(MARK, OLDEST - 1, 2) + b"{}" + b"\0" * 32, "was written before version 0.2 of suffice (format 2)"),
         (PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 5"),
         (PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
     ],

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import stat
-import subprocess
-import sys
 import time
 
 import pytest
@@ -73,60 +70,17 @@ def test_a_text_is_written_whole_with_its_line_ends(tmp_path):
         write_text(tmp_path / "nowhere" / "a.html", "")
 
 
-KILLED = """
-import os, signal, sys
-from suffice._io.writing import replacing
-with replacing(sys.argv[1]) as written:
-    written.write_bytes(b"half")
-    if sys.argv[2] == "wait":
-        print("writing", flush=True)
-        sys.stdin.read()
-    else:
-        os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def write_in_process(path, how, **options):
-    return subprocess.Popen([sys.executable, "-c", KILLED, str(path), how], **options)
-
-
-def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
+def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path):
     """A hidden file of the size of the model stayed for each kill."""
-    path = tmp_path / "m.csv"
     others = [".m-20240101.csv", ".other-0123456789abcdef.unfinished.csv", ".m-0123456789abcdef.unfinished.txt"]
-    for name in others:
-        (tmp_path / name).write_bytes(b"of the user")
-    for n_left in (1, 1):  # each removes what the one before it left
-        assert write_in_process(path, "kill").wait() == -signal.SIGKILL
-        assert len(list(tmp_path.glob(".m-*.unfinished.csv"))) == n_left
-    with replacing(path) as written:
+    young, old = ".m-0123456789abcdef.unfinished.csv", ".m-fedcba9876543210.unfinished.csv"
+    for name in (*others, young, old):
+        (tmp_path / name).write_bytes(b"half")
+    for name in (*others, old):
+        os.utime(tmp_path / name, (time.time() - 90_000, time.time() - 90_000))
+    with replacing(tmp_path / "m.csv") as written:
         written.write_bytes(b"whole")
-    assert sorted(one.name for one in tmp_path.iterdir()) == sorted([*others, "m.csv"])
-
-
-def test_what_a_living_process_writes_stays(tmp_path):
-    path = tmp_path / "m.csv"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with write_in_process(path, "wait", **pipes) as other:
-        other.stdout.readline()
-        with replacing(path) as written:
-            written.write_bytes(b"ours")
-        assert len(list(tmp_path.glob(".m-*.unfinished.csv"))) == 1
-        assert path.read_bytes() == b"ours"
-        other.communicate()
-    assert other.returncode == 0
-    assert path.read_bytes() == b"half"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_an_empty_file_that_may_be_about_to_be_locked_stays(tmp_path):
-    begun = tmp_path / ".m-0123456789abcdef.unfinished"
-    for age, stays in ((0, True), (3600, False)):
-        begun.touch()
-        os.utime(begun, (time.time() - age, time.time() - age))
-        with replacing(tmp_path / "m") as written:
-            written.write_bytes(b"whole")
-        assert begun.exists() == stays
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted([*others, young, "m.csv"])
 
 
 @pytest.mark.parametrize("name", ["x" * 246 + ".csv", "é" * 120 + ".csv", "x." + "y" * 248])

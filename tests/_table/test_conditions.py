@@ -12,8 +12,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from drawn_rules import HOUR, TEMP, WORK, rows_of, rule
+from read_sentences import parse_conditions
 
-from suffice._io.code_book_file import parse_conditions
 from suffice._table.condition import Condition
 
 NAN, INF = math.nan, math.inf

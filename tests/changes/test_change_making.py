@@ -1,4 +1,4 @@
-"""Changes as values: the least change, the probability of the box, and costs."""
+"""Changes as values: the least change, and the probability of the box."""
 
 from __future__ import annotations
 
@@ -68,16 +68,3 @@ def test_the_probability_of_a_box_comes_near_a_known_law():
     found = [answer.best.box_probability for answer in changes if answer.best]
     assert len(found) > 15
     assert np.abs(np.array(found) - 0.95).mean() < 0.02
-
-
-def test_costs_order_the_changes(explainer):
-    row = {**ROW, "account": "empty"}
-    dear = explainer.what_if(row, "good", cost={"account": 10.0, "income": 1.0}, n=5)[0]
-    assert [c.cost for c in dear.changes] == sorted(c.cost for c in dear.changes)
-    best = dear.best
-    assert best.cost == pytest.approx(10.0 + share_between(best.values.get("income", 20)))
-
-
-def share_between(income):
-    X, _ = make_loans()
-    return float(((X["income"] > 20) & (X["income"] <= income)).mean())

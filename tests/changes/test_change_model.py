@@ -118,19 +118,6 @@ def test_limits_hold_in_the_search_for_boxes_with_which_the_model_agrees(stricte
     assert stricter.what_if({**ROW, "income": 45}, "bad", direction={"income": "down"})[0].best.is_agreed
 
 
-def test_costs_order_what_the_model_agrees_with():
-    explainer = explainer_of(
-        lambda table: np.where((table["income"] > 30) | (table["debt"] < 2), "good", "bad"),
-        lambda table: np.where((table["income"] > 45) | (table["debt"] < 1), "good", "bad"),
-    )
-    row = {**ROW, "debt": 4.0}
-    for dear, cheap in (("income", "debt"), ("debt", "income")):
-        answer = explainer.what_if(row, "good", cost={dear: 10.0})[0]
-        assert answer.best.by == "model"
-        assert answer.best.variables == (cheap,)
-        assert [c.cost for c in answer.changes] == sorted(c.cost for c in answer.changes)
-
-
 def test_numbers_and_arrays_are_asked_too():
     rng = np.random.default_rng(0)
     X = rng.random((800, 3)).round(3)

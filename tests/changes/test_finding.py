@@ -335,8 +335,6 @@ def test_numbers_have_targets_of_their_own():
         ({"target": "good", "bounds": {"age": (50, 30)}}, "contradict each other"),
         ({"target": "good", "bounds": {"age": 3}}, r"must be \(low, high\)"),
         ({"target": "good", "bounds": {"account": ["mch"]}}, "unknown category 'mch'"),
-        ({"target": "good", "cost": {"age": -1}}, "must be a number >= 0"),
-        ({"target": "good", "cost": {"ag": 1}}, "In `cost`: Unknown variable"),
         ({"target": "good", "check": "all"}, "`check` must be"),
         ({"target": "good", "n": 0}, "`n` must be a whole number >= 1"),
         ({"target": "good", "pi": 1.5}, "`pi` must be in"),

@@ -1,4 +1,4 @@
-"""Code books from CSV and JSON files, dictionaries and lists, and conditions read back from their text."""
+"""Code books from CSV and JSON files, dictionaries and lists, with the conditions of their lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,80 +17,9 @@ from suffice._io.sources import parse_json, read_bytes, unpack
 from suffice._io.text_tables import decode
 from suffice._io.writing import replacing
 from suffice._table.condition import Condition
-from suffice._table.table import DATE_PARTS
 from suffice._text import first_repeated
 from suffice.errors import did_you_mean
 from suffice.reasons.code_book import CodeBook, CodeLine
-
-
-def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition, ...]:
-    """Read the conditions of a rule's sentence."""
-    if text.startswith("ALWAYS "):
-        return ()
-    if not text.startswith("IF "):
-        raise ValueError(f"A rule begins with 'IF ' or 'ALWAYS ', got {text!r}.")
-    parts = {f"{name}.{part}": (name, part) for name in column_names for part in DATE_PARTS}
-    names = {name: known for name, known in [*parts.items(), *((n, (n, None)) for n in column_names)] if name in text}
-    readings: list[tuple[Condition, ...]] = []
-    unread = len("IF ")
-    todo: list[tuple[int, tuple[Condition, ...]]] = [(unread, ())]
-    while todo and len(readings) < 2:
-        start, conditions = todo.pop()
-        unread = max(unread, start)
-        for name in names.keys() - {condition.name for condition in conditions}:
-            condition, end = _read_condition(text, start, name, *names[name])
-            if condition and text.startswith(" AND ", end):
-                todo.append((end + len(" AND "), (*conditions, condition)))
-            if condition and (end == len(text) or text.startswith(" THEN ", end)):
-                readings.append((*conditions, condition))
-    if not readings:
-        name = re.split(" !?[<>=]| is | in | not in ", text[unread:])[0]
-        near = did_you_mean(name, column_names)
-        if name in column_names:
-            near = f' The column {name!r} is known; write text in quotes, as in {name} = "a b".'
-        raise ValueError(f"Cannot read a condition on a known column from {text[unread:]!r}.{near}")
-    if len(readings) > 1:
-        raise ValueError(f"The names of the columns let {text!r} be read in two ways: rename columns.")
-    return readings[0]
-
-
-def _read_condition(text: str, start: int, name: str, column: str, part: str | None) -> tuple[Condition | None, int]:
-    """Read the condition on a column at a position of the text, if there is one, and return where it ends."""
-    number = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
-    label = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\W\d_][^,{}\"]*?)"
-    several = rf"(?:{label}|{number[1:-1]})"
-    name = re.escape(name)
-    # A name may look like a number: "5 < 5" is a column "5" below 5, not a lower bound without an upper one.
-    forms = (
-        f"{number} (<=?) {name} (<=?) {number}( or missing)?",
-        f"()(){name} ([<>]=?|=) {number}( or missing)?",
-        f"()(){name} (in|not in) {{({several}(?:, {several})*)}}( or missing)?",
-        f"()(){name} (!?=) ({label})( or missing)?",
-        f"()(){name}()() (is missing|is known)",
-    )
-    for form in forms:
-        match = re.compile(form + r"(?= AND | THEN |\Z)").match(text, start)
-        if match is None and form in forms[:4]:  # (x <= 3 or x is missing); older texts: x <= 3 or missing
-            in_brackets = form.replace("( or missing)?", f"( or {name} is missing)")
-            match = re.compile(rf"\({in_brackets}\)(?= AND | THEN |\Z)").match(text, start)
-        if match is None:
-            continue
-        low, above, sign, end, word = match.groups()
-        fields: dict[str, Any] = {"missing": bool(word) and word.endswith("missing"), "values": word != "is missing"}
-        if form in forms[2:4]:
-            fields.update(labels=_read_labels(end), excluded=sign in ("!=", "not in"))
-        else:
-            if low:
-                fields.update(low=float(low), low_closed=above == "<=")
-            if sign in ("=", ">", ">="):
-                fields.update(low=float(end), low_closed=sign != ">")
-            if sign in ("=", "<", "<="):
-                fields.update(high=float(end), high_closed=sign != "<")
-        try:
-            return Condition(column, part=part, **fields), match.end()
-        except ValueError:  # such as 7 < x <= 3
-            continue
-    return None, start
 
 
 def _read_labels(text: str) -> tuple[Any, ...]:
@@ -116,6 +45,11 @@ _FLAGS = {"yes": True, "true": True, "no": False, "false": False, "": False}
 _SEPARATORS = (",", ";", "\t", "|")
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})")
+_LABEL = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\W\d_][^,{}\"]*?)"
+_ITEM = rf"(?:{_LABEL}|-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
+_COMPARISON = re.compile(r"([<>]=?|=) (-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)( or missing)?")
+_ONE_LABEL = re.compile(rf"(!?=) ({_LABEL})( or missing)?")
+_LABELS = re.compile(rf"(in|not in) {{({_ITEM}(?:, {_ITEM})*)}}( or missing)?")
 
 
 def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]) -> tuple[CodeLine, ...]:
@@ -276,14 +210,22 @@ def read_condition(variable: str, text: str) -> Condition:
 
 @lru_cache(maxsize=4096)  # many lines share a few conditions
 def _read(text: str) -> Condition:
-    spaced = re.sub(r"^([<>]=?|!?=)\s*", r"\1 ", f"is {text}" if text in ("missing", "known") else text)
+    text = re.sub(r"^([<>]=?|!?=)\s*", r"\1 ", f"is {text}" if text in ("missing", "known") else text)
     try:
         if match := _RANGE.fullmatch(text):
             return Condition("v", float(match[1]), float(match[2]), low_closed=True, high_closed=True)
-        [condition] = parse_conditions(f"IF v {spaced}", ["v"])
-    except ValueError:
-        raise ValueError(
-            f"`condition` cannot be read from {text!r}: write it as '< 20000', '20000..30000', '= rent', "
-            "'in {rent, free}' or 'is missing'."
-        ) from None
-    return condition
+        if text in ("is missing", "is known"):
+            return Condition("v", missing=text == "is missing", values=text == "is known")
+        if match := _COMPARISON.fullmatch(text):
+            sign, end, missing = match[1], float(match[2]), bool(match[3])
+            low, high = -math.inf if "<" in sign else end, math.inf if ">" in sign else end
+            return Condition("v", low, high, sign != ">", sign != "<", missing)
+        if match := _ONE_LABEL.fullmatch(text) or _LABELS.fullmatch(text):
+            is_excluded = match[1] in ("!=", "not in")
+            return Condition("v", missing=bool(match[3]), labels=_read_labels(match[2]), excluded=is_excluded)
+    except ValueError:  # such as 5..3
+        pass
+    raise ValueError(
+        f"`condition` cannot be read from {text!r}: write it as '< 20000', '20000..30000', '= rent', "
+        "'in {rent, free}' or 'is missing'."
+    )

@@ -78,7 +78,6 @@ _CHANGE_COLUMNS: dict[str, ValueType] = {
     "cdp": "float",
     "support": "int",
     "n_wanted": "int",
-    "cost": "float",
     "by": "str",
     "confirmed": "bool",
     "confirmed_share": "float",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import struct
 from collections.abc import Iterator
@@ -32,15 +31,21 @@ from suffice._text import to_plain
 from suffice.explainer import SufficientExplainer
 
 MARK = b"SUFFICE\n"
-# 1: version 0.1, which counts the rows that a tree drew. 2: `radius` is the square of the distance.
-# 3: cells of the trees' own splits. 4: they separate categories, if `n_levels` says so, and trees may list their rows.
-FORMAT = 4
+# 3: version 0.2, with cells of the trees' own splits. 4: they separate categories, if `n_levels` says so, and trees may
+# list their rows.
+OLDEST, FORMAT = 3, 4
 PREFIX = struct.Struct("<8sIQ")
 N_DIGEST = 32
 _ALIGNMENT = 16
 
 # Parameters that a loaded explainer does not need: the forest is in the file, and its seed is used in fitting only.
 _NOT_SAVED = ("forest", "n_jobs", "random_state")
+
+# What the header holds as it is in the fitted state.
+_PLAIN = (
+    *("task", "task_reason", "target", "fidelity", "has_signal", "min_node_size", "counts", "calibrates_all"),
+    *("least_level", "is_probability", "default_radius", "default_alpha"),
+)
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -112,11 +117,15 @@ def _split(content: memoryview, shown: str) -> tuple[int, Any, memoryview]:
         raise ValueError(
             f"{shown!r} was written by a later version of suffice (format {number}, this version reads up to {FORMAT})."
         )
+    if number < OLDEST:
+        raise ValueError(
+            f"{shown!r} was written before version 0.2 of suffice (format {number}): fit the explainer again."
+        )
     body = content[:-N_DIGEST]
     if hashlib.sha256(body).digest() != content[-N_DIGEST:]:
         raise ValueError(f"{shown!r} is damaged: its content does not match its checksum. Save it again.")
     try:
-        if number < 1 or length > len(body) - PREFIX.size:
+        if length > len(body) - PREFIX.size:
             raise ValueError("the header is longer than the file")
         header = json.loads(bytes(body[PREFIX.size : PREFIX.size + length]))
         header["arrays"].items()
@@ -160,23 +169,12 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     header = {
         "about": _plain(about),
         "params": params,
-        "task": fitted.task,
-        "task_reason": fitted.task_reason,
-        "target": fitted.target,
+        **{name: getattr(fitted, name) for name in _PLAIN},
         "classes": None if fitted.classes is None else fitted.classes.tolist(),
         "classes_type": None if fitted.classes is None else fitted.classes.dtype.str,
         "focus": fitted.focus,
         "fixed": list(fitted.declared.fixed),
-        "fidelity": fitted.fidelity,
         "fidelity_by_class": list((fitted.fidelity_by_class or {}).values()),
-        "has_signal": fitted.has_signal,
-        "min_node_size": fitted.min_node_size,
-        "counts": fitted.counts,
-        "calibrates_all": fitted.calibrates_all,
-        "least_level": fitted.least_level,
-        "is_probability": fitted.is_probability,
-        "default_radius": fitted.default_radius,
-        "default_alpha": fitted.default_alpha,
         "names": list(encoding.names),
         "has_names": encoding.has_names,
         "n_levels": list(forest.n_levels),
@@ -233,23 +231,19 @@ def _plain(value: Any) -> Any:
     return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)
 
 
-def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
+def _read_params(header: dict[str, Any]) -> dict[str, Any]:
     """Read the parameters of the explainer, in the meaning that they have today."""
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
-    # As in version 0.1, and in the versions before 0.3.
-    before = {"counts": "bootstrap", "min_support": 0, "candidates": "row", "voters": "all", "levels": "same"}
-    params = {**before, **params}
-    params.pop("reference_rows", None)  # of earlier versions: the file has only the rows that were kept
+    params = {"voters": "all", **params}  # as in version 0.2
+    params.pop("reference_rows", None)  # of version 0.2: the file has only the rows that were kept
     candidates = params["candidates"]
     are_names = isinstance(candidates, list) and all(isinstance(name, str | int) for name in candidates)
     require(isinstance(candidates, str) or are_names, f"invalid candidates: {candidates!r}")
-    if number < 3 and params.get("radius") is not None:
-        params["radius"] = math.sqrt(params["radius"])
     return params
 
 
 def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientExplainer:
-    explainer = SufficientExplainer(**_read_params(header, number))
+    explainer = SufficientExplainer(**_read_params(header))
     settings = Settings.of(explainer)
     encoding = parts.read_encoding(header)
     X = reader.read("X", "<f4", None, len(encoding.columns))
@@ -267,7 +261,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     n_candidates, least = len(candidates), settings.min_size
     require(least <= n_candidates, f"`min_size` is {least}, but there are only {n_candidates} candidates")
     min_node_size = parts.read_integer(header["min_node_size"], 1, 2**31)
-    model = header.get("about", {}).get("model")  # its class; files of the first versions may not have it
+    model = header["about"]["model"]  # its class
     require(model is None or isinstance(model, str), f"invalid model: {model!r}")
     require(isinstance(header["target"], str) and isinstance(header["task_reason"], str), "invalid target name")
     explainer.fitted_ = Fitted(
@@ -288,7 +282,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         target=header["target"],
         fidelity=parts.read_number(header["fidelity"], "fidelity"),
         fidelity_by_class=parts.read_shares_by_class(header, classes),
-        has_signal=parts.read_flag(header.get("has_signal", True), "has_signal"),
+        has_signal=parts.read_flag(header["has_signal"], "has_signal"),
         out_of_bag=parts.read_out_of_bag(reader, len(X), n_classes),
         interval_scores=parts.read_scores(reader, classes is None),
         errors=parts.read_errors(reader, classes is None),
@@ -296,7 +290,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         least_level=parts.read_number(header.get("least_level", LEAST_LEVEL if number >= 4 else 0.0), "least_level"),
         settings=settings,
         set_aside=parts.read_set_aside(reader, encoding, classes),
-        is_probability=header.get("is_probability", False),
+        is_probability=header["is_probability"],
         default_radius=parts.read_radius(header),
         default_alpha=parts.read_alpha(header),
         drawn=parts.read_drawn(reader, encoding, len(X), n_classes),

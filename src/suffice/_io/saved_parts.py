@@ -279,7 +279,7 @@ def read_outcomes(reader: Reader, header: dict[str, Any], n_rows: int) -> tuple[
         require(np.array_equal(y_values, np.arange(len(y_values))), "the outcomes do not match the classes")
     else:
         require(np.all(np.bincount(y_rank, minlength=len(y_values)) > 0), "no row has one of the outcomes")
-    if read_flag(header.get("is_probability", False), "is_probability"):
+    if read_flag(header["is_probability"], "is_probability"):
         is_share = not is_class and y_values[0] >= 0 and y_values[-1] <= 1
         require(is_share, "the outcomes are not probabilities")
     return y_values, y_rank
@@ -297,7 +297,7 @@ def read_shares_by_class(header: dict[str, Any], classes: NDArray[Any] | None) -
 
 def read_radius(header: dict[str, Any]) -> float | None:
     """Read the radius of the intervals."""
-    if header.get("default_radius") is None:
+    if header["default_radius"] is None:
         return None
     radius = read_number(header["default_radius"], "radius")
     require(0 <= radius < math.inf, f"invalid radius: {radius!r}")
@@ -387,7 +387,7 @@ def read_drawn(reader: Reader, encoding: Encoding, n_rows: int, n_classes: int |
 
 def read_counts(header: dict[str, Any]) -> Counts:
     """Read which training rows are counted."""
-    counts = header.get("counts", "bootstrap")
+    counts = header["counts"]
     require(counts in ("out-of-bag", "bootstrap", "all"), f"invalid counts: {counts!r}")
     return cast("Counts", counts)
 

@@ -204,22 +204,19 @@ def _ends(state: Fitted, c: int, low: np.float32, high: np.float32, own: float) 
 
 @dataclass(frozen=True, eq=False)
 class ChangeMaker:
-    """Makes the answers about rows, in the user's own words: the best `n` changes of each, or the cheapest."""
+    """Makes the answers about rows, in the user's own words."""
 
     search: ChangeSearch
     matrix: NDArray[np.float32]
-    costs: dict[int, float]
-    n: int
 
     def answer(self, i: int, found: FoundChanges, **about_row: Any) -> RowChanges:
         """Make the answer about a row; its outcome, and what the row is called, are passed."""
         state, limits, options, x = self.search.state, self.search.limits, self.search.options, self.matrix[i]
         columns, columns_of = state.encoding.columns, state.variables.columns
-        changes = [self.change(i, one) for one in found.changes]
         may_move = [any(limits.lets_move(c, float(x[c])) for c in columns_of[v]) for v in limits.changeable]
         return RowChanges(
             wanted=self.search.targets[i].text,
-            changes=self.ordered(changes) if self.costs else tuple(changes),
+            changes=tuple(self.change(i, one) for one in found.changes),
             nearest=None if found.miss is None else self.change(i, found.miss, is_miss=not found.is_too_rare),
             is_too_rare=found.is_too_rare,
             values={c.name: c.decode(v) for c, v in zip(columns, x.tolist(), strict=True)},
@@ -238,8 +235,8 @@ class ChangeMaker:
         )
 
     def ordered(self, changes: list[Change]) -> tuple[Change, ...]:
-        """Return the best changes: the cheapest if there are costs, otherwise the most plausible."""
-        return tuple(sorted(changes, key=lambda c: c.cost if self.costs else -c.plausibility)[: self.n])
+        """Return the best changes: the most plausible."""
+        return tuple(sorted(changes, key=lambda c: -c.plausibility)[: self.search.options.n])
 
     def change(
         self, i: int, found: FoundChange, *, is_miss: bool = False, by: Literal["forest", "model"] = "forest"
@@ -268,7 +265,6 @@ class ChangeMaker:
             n_wanted=int(np.count_nonzero(holds_at_rows(state, target, found.rows))),
             rows=tuple(found.rows.tolist()),
             check=self.search.options.check,
-            cost=self._cost(found, moved),
             pi=float(self.search.levels[i]),
             by=by,
         )
@@ -285,21 +281,6 @@ class ChangeMaker:
         weights = found.weights[chosen]
         average = float(probabilities[1:] @ weights / weights.sum()) if len(chosen) else float(probabilities[0])
         return float(probabilities[0]), average
-
-    def _cost(self, found: FoundChange, moved: list[Side]) -> float:
-        """Sum up the shares of training rows between old and new values; 1 for categories, groups and missing ones."""
-        X, columns_of, total = self.search.state.forest.X, self.search.state.variables.columns, 0.0
-        for variable in found.variables:
-            columns, share = columns_of[variable], 1.0
-            sides = [side for side in moved if side.column in columns]
-            if not sides:
-                continue
-            ends = sorted((sides[0].own, sides[0].point))
-            if len(columns) == 1 and not sides[0].codes and not any(map(math.isnan, ends)):
-                values = X[:, columns[0]]
-                share = float(np.mean((ends[0] < values) & (values <= ends[1])))
-            total += share * self.costs.get(variable, 1.0)
-        return total
 
 
 def _move(column: Column, side: Side) -> Move:

@@ -105,9 +105,6 @@ class Change:
         Their positions in the training table.
     check : {"everywhere", "mean"}
         Whether the forest gives the target at every point of the box, or the rows in it do on average.
-    cost : float
-        The sum over moved variables of the share of training rows that lie between the old and the new value (1 for
-        categories), times the cost of the variable.
     confirmed : bool or None
         Whether the model that is explained gives the target at the least change; None if no model was asked.
     confirmed_share : float or None
@@ -137,7 +134,6 @@ class Change:
     n_wanted: int = 0
     rows: tuple[int, ...] = field(default=(), repr=False)
     check: Literal["everywhere", "mean"] = "everywhere"
-    cost: float = 0.0
     confirmed: bool | None = None
     confirmed_share: float | None = None
     n_asked: int = 0
@@ -242,7 +238,7 @@ class Change:
 
 _NUMBERS = (
     *("probability", "box_probability", "mean", "plausibility", "bound", "optimal", "cdp", "support", "n_wanted"),
-    *("check", "cost", "confirmed", "confirmed_share", "n_asked", "by"),
+    *("check", "confirmed", "confirmed_share", "n_asked", "by"),
 )
 
 

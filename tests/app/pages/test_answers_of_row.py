@@ -13,11 +13,9 @@ from suffice.app.pages.row_answers import (
     classes,
     covered,
     curve,
-    distances,
     distribution,
     fill_axes,
     list_sets,
-    similar,
 )
 from suffice.app.state.sessions import Sessions
 from suffice.app.state.view import View
@@ -177,8 +175,6 @@ def test_figures_and_lists_belong_to_the_task(mixed, diabetes):
     assert columns[2]["headerName"] in mixed.chosen_set(View(row=7)).variables
     assert len(lines) == mixed.rule(View(row=7)).support
     assert not is_hidden
-    nearest, note, _ = similar(mixed, view, "all")
-    assert note.startswith(f"The {len(nearest)} most similar of the ")
 
 
 def test_without_a_sufficient_set_there_is_no_rule(mixed):
@@ -191,20 +187,6 @@ def test_without_a_sufficient_set_there_is_no_rule(mixed):
     assert explanation.sentences.verdict in all_text(answer.rule)
     assert covered(mixed, view)[:2] == ([], "There is no rule.")
     assert covered(mixed, view)[3]  # an empty table would only take room
-
-
-def test_similar_rows_are_near_and_have_another_outcome(mixed):
-    view = View(row=7)
-    explanation = mixed.explain(view)
-    matrix, outcomes, _ = mixed.training
-    row = mixed.encoded(view)
-    distance = distances(mixed, row, [0, 2])
-    assert distance[7] == 0
-    other_sky = matrix[:, 2] != row[2]
-    assert (distance[other_sky] >= 0.5).all()
-    lines, _, _ = similar(mixed, view, "all")
-    assert {line["outcome"] for line in lines} == set(outcomes) - {explanation.outcome}
-    assert [line["distance"] for line in lines] == sorted(line["distance"] for line in lines)
 
 
 def test_the_explanation_of_a_view_is_built_once(mixed, monkeypatch):

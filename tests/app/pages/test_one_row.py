@@ -72,10 +72,6 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
     of_set, _ = cancer.distribution(View(row=5))
     page.wait_for_selector("#classes .number")
     assert app.text("#classes .number") == format_probability(of_set.max())
-    page.wait_for_selector("#alike .ag-row")
-    assert set(page.locator("#alike .ag-cell[col-id='outcome']").all_text_contents()) == {"malignant", "benign"} - {
-        expected.outcome
-    }
 
     # Moving: next, by search, at random among the matches, from the table.
     page.click("#next")

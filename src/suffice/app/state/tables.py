@@ -6,7 +6,7 @@ Rows are found by conditions, such as ``hour > 17 AND sky = clear``, or by words
 from __future__ import annotations
 
 import datetime
-import json
+import operator
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from suffice._io.code_book_file import parse_conditions
 from suffice._table.rows import id_text
-from suffice._table.table import read_columns
 from suffice._text import format_label, format_number
+from suffice.errors import did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_OPERATORS: dict[str, Any] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
 MAX_EXAMPLE = 24  # characters of a value in an example
 
 
@@ -80,14 +87,9 @@ def find_rows(frame: pl.DataFrame, text: str) -> NDArray[np.intp]:
     text = text.strip()
     if not text:
         return np.arange(frame.height)
-    if re.search("[<>=]| in | is ", text):
-        sentence = re.sub(r"\s+and\s+", " AND ", text, flags=re.IGNORECASE)
-        sentence = re.sub("^if ", "", sentence, flags=re.IGNORECASE)
-        is_match = np.ones(frame.height, dtype=bool)
-        table = read_columns(frame)
-        for condition in parse_conditions(f"IF {quote_labels(sentence, frame)}", frame.columns):
-            is_match &= condition.covers_rows(table)
-        return np.flatnonzero(is_match)
+    if re.search("[<>=]| is missing$", text):
+        is_match = [_find_by_condition(frame, clause.strip()) for clause in re.split(r"\s+and\s+", text, flags=re.I)]
+        return np.flatnonzero(np.logical_and.reduce(is_match))
     matches = [
         pl.col(name).cast(pl.String, strict=False).str.to_lowercase().str.contains(text.lower(), literal=True)
         for name in frame.columns
@@ -95,36 +97,30 @@ def find_rows(frame: pl.DataFrame, text: str) -> NDArray[np.intp]:
     return np.flatnonzero(frame.select(pl.any_horizontal(matches).fill_null(False)).to_series().to_numpy())
 
 
-def quote_labels(sentence: str, frame: pl.DataFrame) -> str:
-    """Put the labels of text columns in quotes, which nobody types around 1677-AEVQX."""
-    names = [name for name in frame.columns if not _has_values(frame.schema[name])]
+def _find_by_condition(frame: pl.DataFrame, clause: str) -> NDArray[np.bool_]:
+    """Find the rows that fulfil a condition such as ``hour > 17`` or ``sky = clear``."""
     # The longest name first: one name may be the beginning of another.
-    listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    if not listed:
-        return sentence
-    one = re.compile(rf"({listed}) ?(!?=) ?([^\"{{][^\"]*?)( or missing)?")
-    several = re.compile(rf"({listed}) (in|not in) {{([^\"]*)}}( or missing)?")
-    clauses = []
-    for clause in sentence.split(" AND "):
-        if match := one.fullmatch(clause.strip()):
-            name, sign, label, missing = match.groups()
-            clauses.append(f"{name} {sign} {_quoted(label)}{missing or ''}")
-        elif match := several.fullmatch(clause.strip()):
-            name, word, labels, missing = match.groups()
-            quoted = ", ".join(_quoted(label) for label in labels.split(","))
-            clauses.append(f"{name} {word} {{{quoted}}}{missing or ''}")
-        else:
-            clauses.append(clause)
-    return " AND ".join(clauses)
+    names = "|".join(re.escape(name) for name in sorted(frame.columns, key=len, reverse=True))
+    if match := re.fullmatch(f"({names}) is missing", clause):
+        return np.asarray(frame[match[1]].is_null())
+    match = re.fullmatch(rf"({names})\s*(<=|>=|!=|<|>|=)\s*(.+)", clause)
+    if match is None:
+        name = re.split("[<>=!]", clause)[0].strip()
+        raise ValueError(f"There is no column {name!r}.{did_you_mean(name, frame.columns)}")
+    column, compare, value = frame[match[1]], _OPERATORS[match[2]], match[3].strip('"')
+    if not column.dtype.is_numeric():
+        fulfils = compare(column.cast(pl.String, strict=False), value.lower() if column.dtype == pl.Boolean else value)
+    else:
+        try:
+            fulfils = compare(column.cast(pl.Float64).fill_nan(None), float(value))
+        except ValueError:
+            raise ValueError(f"{match[1]!r} holds numbers: compare it with a number, not with {value!r}.") from None
+    return np.asarray(fulfils.fill_null(False))
 
 
 def _has_values(dtype: pl.DataType) -> bool:
     """Return whether conditions on the column compare values, not labels."""
     return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
-
-
-def _quoted(label: str) -> str:
-    return json.dumps(label.strip(), ensure_ascii=False)
 
 
 def example_search(frame: pl.DataFrame, names: Sequence[str]) -> str:

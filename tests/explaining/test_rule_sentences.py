@@ -10,9 +10,9 @@ import pytest
 from drawn_rules import NAMES, PLAIN, rule, rules
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
+from read_sentences import parse_conditions
 from thoroughness import n_examples
 
-from suffice._io.code_book_file import parse_conditions
 from suffice._table.condition import Condition
 
 NAN, INF = math.nan, math.inf
