@@ -64,7 +64,7 @@ def by_paths(explainer: SufficientExplainer) -> list[str]:
 def choices(explainer: SufficientExplainer) -> dict[str, dict[str, Any]]:
     """The settings that are compared."""
     names = explainer.variable_names_
-    settings: dict[str, dict[str, Any]] = {name: {"candidates": name} for name in ("splits", "impurity", "permutation")}
+    settings: dict[str, dict[str, Any]] = {name: {"candidates": name} for name in ("splits", "impurity")}
     settings["loss of SDP"] = {"candidates": by_loss(explainer)[:10]}
     settings["decision paths"] = {"candidates": by_paths(explainer)[:10]}
     if len(names) <= MOST_FOR_ALL:  # the search ends early, else it would take minutes for a row without a set

@@ -25,7 +25,6 @@ OPTIONS = {
     "n_candidates": {"n_candidates": 2},
     "candidates listed": {"candidates": ["x2", 0]},
     "candidates by impurity": {"candidates": "impurity", "n_candidates": 3},
-    "candidates by permutation": {"candidates": "permutation", "n_candidates": 3},
     "min_size": {"min_size": 3},
     "max_size": {"max_size": 1},
     "max_sets": {"max_sets": 3},
@@ -248,14 +247,12 @@ def test_a_loaded_explainer_has_copies_too(task, tmp_path):
     loaded = SufficientExplainer.load(tmp_path / "some.suffice")
     tried = OPTIONS if task == "classes" else {**OPTIONS, **OPTIONS_OF_NUMBERS}
     for name, options in tried.items():
-        if name not in ("candidates by impurity", "candidates by permutation"):
+        if name != "candidates by impurity":
             assert answers(loaded.with_settings(**options)) == answers(seeded(task, **options)), name
-    by_permutation = loaded.with_settings(candidates="permutation", n_candidates=2)
-    assert set(by_permutation.candidates_) == set(seeded(task, candidates="permutation", n_candidates=2).candidates_)
 
 
 def test_the_impurities_of_a_loaded_forest_are_not_known(tmp_path):
-    message = "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row', 'splits' or"
+    message = "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row' or 'splits'"
     seeded("classes").save(tmp_path / "splits.suffice")
     with pytest.raises(ValueError, match=message):
         SufficientExplainer.load(tmp_path / "splits.suffice").with_settings(candidates="impurity")

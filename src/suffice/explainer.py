@@ -106,13 +106,13 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Regression: if given, the outcome y is kept within ``[y - radius, y + radius]`` instead.
     n_candidates : int, default=10
         How many variables are searched for sufficient sets, at most 128.
-    candidates : {"auto", "row", "splits", "impurity", "permutation"} or list of str or int, default="auto"
+    candidates : {"auto", "row", "splits", "impurity"} or list of str or int, default="auto"
         Which variables are searched. "auto" chooses those of each row: six of ten are the variables that keep its
         outcome most surely, one after the other, and the other four those whose splits gain most on the row's own paths
         through the trees, which finds variables that matter only together with others. Variables whose splits gain no
         more on the counted rows than noise would are left out, and the default forest of classes is fitted without
         them. "row" chooses all ten in the first way, and leaves none out. Or the same variables at all rows: by the
-        number of splits on them (as in the paper), by impurity or permutation importance, or given by name or position.
+        number of splits on them (as in the paper), by impurity importance, or given by name or position.
     min_size, max_size : int, default=0, None
         The sizes of the sets. The empty set is sufficient if the outcome is kept whatever is known; ``min_size=1``
         leaves it out. None sets no largest size.
@@ -147,7 +147,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     n_jobs : int, default=None
         The number of threads; None or -1 for all cores. It does not change the results.
     random_state : int, RandomState or None, default=None
-        The seed of a forest that has none of its own, and of permutations.
+        The seed of a forest that has none of its own.
 
     Attributes
     ----------

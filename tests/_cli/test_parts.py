@@ -44,10 +44,9 @@ def test_finished_parts_are_kept(suffix, rows_here, monkeypatch, n_explained, ca
 
 def test_a_run_killed_while_it_joined_the_parts(rows_here, monkeypatch, n_explained, capsys):
     begun = {
-        ".joined-0123abcd",
-        f".000001-{'0' * 32}-0123abcd.parquet",
-        ".fingerprint-0123abcd.json",
-        ".plan-0123abcd.json",
+        ".joined-0123456789abcdef.unfinished",
+        f".000001-{'0' * 32}-0123456789abcdef.unfinished.parquet",
+        ".fingerprint-0123456789abcdef.unfinished.json",
     }
     left = []
 
@@ -109,17 +108,6 @@ def test_a_part_damaged_during_the_run_is_an_error(rows_here, monkeypatch, capsy
     assert "A part in " in capsys.readouterr().err
     assert not Path("out.parquet").exists()
     assert explain("-o out.parquet --batch 20") == 0
-
-
-def test_parts_of_a_version_that_called_the_fingerprint_a_plan_are_done_again(
-    rows_here, monkeypatch, n_explained, capsys
-):
-    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
-    os.rename(Path(".out.parquet.parts", FINGERPRINT), Path(".out.parquet.parts", "plan.json"))
-    del n_explained[:]
-    assert explain("-o out.parquet --batch 20") == 0
-    assert n_explained == [20, 20, 20]
-    assert not Path(".out.parquet.parts").exists()
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"version": ', None])

@@ -1,4 +1,4 @@
-"""Which variables are searched: those of each row, by splits, impurity, permutation, or as listed."""
+"""Which variables are searched: those of each row, by splits, impurity, or as listed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.inspection import permutation_importance
-from small_explainers import CLASSES, FRAME, N_ROWS, NUMBERS, X, classifier, regressor
+from small_explainers import CLASSES, FRAME, N_ROWS, NUMBERS, X, classifier
 
 from suffice import SufficientExplainer
 from suffice.errors import FidelityWarning
@@ -42,25 +41,6 @@ def test_candidates_by_impurity_are_ranked_as_scikit_learn_does(explainer):
     assert grouped.candidates_ == ranking(by_name, by_name)
 
 
-def test_candidates_by_permutation_are_ranked_as_scikit_learn_does(explainer):
-    y = CLASSES if explainer.task_ == "classification" else NUMBERS
-    explainer = clone(explainer).set_params(candidates="permutation", random_state=0, n_candidates=3).fit(X, y)
-    importance = permutation_importance(explainer.forest_, X, y, n_repeats=20, random_state=1).importances_mean
-    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(importance)[:3])
-    assert explainer.candidates_ == clone(explainer).fit(X, y).candidates_
-
-
-def test_the_columns_of_a_group_are_permuted_together():
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(300, 4))
-    table[:, 3] = table[:, 0]
-    y = 3 * table[:, 0] + 2.5 * table[:, 1]
-    alone = regressor(candidates="permutation", random_state=0).fit(table, y)
-    assert alone.candidates_[0] == "x1"
-    together = regressor(candidates="permutation", groups={"twins": [0, 3]}, random_state=0).fit(table, y)
-    assert together.candidates_[0] == "twins"
-
-
 def test_listed_candidates_keep_their_order():
     explainer = classifier(candidates=["dust", 1, "speed", "load"], n_candidates=1).fit(FRAME, CLASSES)
     assert explainer.candidates_ == ("dust", "load", "speed")
@@ -73,7 +53,7 @@ def test_a_group_may_be_listed_as_a_candidate():
     assert classifier(candidates=["look"], groups=GROUPS).fit(FRAME, CLASSES).candidates_ == ("look",)
 
 
-@pytest.mark.parametrize("candidates", ["row", "splits", "impurity", "permutation"])
+@pytest.mark.parametrize("candidates", ["row", "splits", "impurity"])
 def test_a_variable_without_splits_is_no_candidate(candidates):
     explainer = classifier(candidates=candidates, n_candidates=64).fit(FRAME, CLASSES)
     assert sorted(explainer.candidates_) == ["day", "hue", "load", "speed"]

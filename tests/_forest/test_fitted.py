@@ -76,7 +76,7 @@ def test_the_training_rows_are_those_of_the_fit():
 # --- ranking ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("candidates", ["splits", "impurity", "permutation"])
+@pytest.mark.parametrize("candidates", ["splits", "impurity"])
 def test_the_ranking_begins_with_the_candidates_and_goes_on_as_more_of_them_would(candidates):
     few, many = (
         classifier(candidates=candidates, n_candidates=n, random_state=0).fit(X, CLASSES).fitted_ for n in (2, 64)
@@ -90,8 +90,8 @@ def test_the_ranking_of_listed_candidates_is_their_list():
     assert classifier(candidates=[3, 1]).fit(X, CLASSES).fitted_.ranking() == (3, 1)
 
 
-def test_a_ranking_begins_with_the_candidates_though_a_permutation_ranks_them_otherwise_now(monkeypatch):
-    fitted = classifier(candidates="permutation", n_candidates=2, random_state=0).fit(X, CLASSES).fitted_
+def test_a_ranking_begins_with_the_candidates_though_they_would_be_chosen_otherwise_now(monkeypatch):
+    fitted = classifier(candidates="splits", n_candidates=2, random_state=0).fit(X, CLASSES).fitted_
     first, second = fitted.candidates
     others = [v for v in range(4) if v not in fitted.candidates]
     monkeypatch.setattr(fitted_module, "choose_candidates", lambda *_: (others[1], second, others[0], first))

@@ -74,7 +74,7 @@ def small(kind=RandomForestClassifier, **options):
         (
             {"candidates": []},
             ValueError,
-            "`candidates` must be one of ['auto', 'row', 'splits', 'impurity', 'permutation'] or a list of at",
+            "`candidates` must be one of ['auto', 'row', 'splits', 'impurity'] or a list of at least",
         ),
         ({"candidates": None}, ValueError, "or a list of at least one variable, got None."),
         ({"candidates": "split"}, ValueError, "or a list of variables, got 'split'. Did you mean 'splits'?"),

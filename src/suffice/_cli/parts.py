@@ -45,12 +45,8 @@ Answer: TypeAlias = Callable[[pl.DataFrame, int], tuple[pl.DataFrame | bytes, in
 """Takes rows and the position of the first one; returns their lines, and in how many rows the search ended early."""
 
 FINGERPRINT, LOCK, JOINED = "fingerprint.json", "lock", "joined"
-_OLD_FINGERPRINT = "plan.json"  # its name in earlier versions
 _PART = re.compile(r"(\d{6,})-([0-9a-f]{32})\.\w+")
-# Earlier versions had 8 digits and no word.
-_UNFINISHED = re.compile(
-    rf"\.(?:fingerprint|plan|joined|\d{{6,}}-[0-9a-f]{{32}})(?:-[0-9a-f]{{8}}|{UNFINISHED})(?:\.\w+)?"
-)
+_UNFINISHED = re.compile(rf"\.(?:fingerprint|joined|\d{{6,}}-[0-9a-f]{{32}}){UNFINISHED}(?:\.\w+)?")
 _NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 _NAMES = {
     "version": "the version of suffice",
@@ -142,7 +138,7 @@ class Parts:
     def clear(self, unfinished_only: bool = False) -> None:
         """Remove the files of earlier runs from the folder, but neither the lock nor files of others."""
         for path in self.folder.iterdir():
-            is_finished = path.name in (FINGERPRINT, _OLD_FINGERPRINT, JOINED) or _PART.fullmatch(path.name)
+            is_finished = path.name in (FINGERPRINT, JOINED) or _PART.fullmatch(path.name)
             if _UNFINISHED.fullmatch(path.name) or (is_finished and not unfinished_only):
                 path.unlink()
 

@@ -67,15 +67,6 @@ def listed(values: Sequence[Any]) -> str:
     return ", ".join(str(value) for value in values[:N_LISTED]) + more
 
 
-def format_size(n_bytes: float) -> str:
-    """Write the size of a file."""
-    for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 999.5:
-            return f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.3g} GB"
-
-
 def format_fidelity(about: Mapping[str, Any]) -> str:
     """Describe how well the forest predicts the outcomes."""
     value, by_class = about["fidelity"], about["fidelity_by_class"]

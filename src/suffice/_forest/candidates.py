@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from suffice import _core
 from suffice._forest.projection import MAX_CANDIDATES, MAX_VARIABLES
@@ -20,13 +19,12 @@ if TYPE_CHECKING:
 
 # Chosen at each row: some by their SDP there, the others on the row's own paths; or all of them by their SDP.
 AUTO, BY_ROW = "auto", "row"
-IMPORTANCES = (AUTO, BY_ROW, "splits", "impurity", "permutation")
+IMPORTANCES = (AUTO, BY_ROW, "splits", "impurity")
 # The share of the candidates of a row that its own paths choose.
 SHARE_BY_PATHS = 0.4
 # The gain of a variable is above zero by this many standard errors, or it is left out. Of a hundred columns of noise,
 # two to six are not (docs/method.md, 1.5).
 LEAST_GAIN = 1.2
-N_PERMUTATIONS = 5
 
 
 def is_by_row(candidates: str | Sequence[str | int]) -> bool:
@@ -56,8 +54,6 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
         importance = n_splits
     elif candidates == "impurity" or by_row:
         importance = _by_variable(_impurity_importance(estimator), variables)
-    elif candidates == "permutation":
-        importance = _permutation_importance(forest, variables, settings)
     else:
         raise ValueError(
             f"`candidates` must be one of {list(IMPORTANCES)} or a list of variables, got {candidates!r}."
@@ -103,29 +99,4 @@ def _impurity_importance(estimator: Any) -> NDArray[np.float64]:
     """Return scikit-learn's importances; zeros if no split of the forest gains anything, where it would give NaN."""
     with np.errstate(invalid="ignore"):
         importance: NDArray[np.float64] = np.nan_to_num(estimator.feature_importances_)
-    return importance
-
-
-def _permutation_importance(forest: FittedForest, variables: Variables, settings: Settings) -> NDArray[np.float64]:
-    """Return the mean loss of accuracy or R2 when a variable's values are shuffled, all its columns together."""
-    # scikit-learn's permutation_importance shuffles single columns only: it would tear groups apart.
-    rng = check_random_state(settings.random_state)
-    is_classification = forest.values[0].shape[1] > 1
-    y = forest.y_rank if is_classification else forest.y_values[forest.y_rank]
-
-    def loss(X: NDArray[np.float32]) -> float:
-        predictions = forest.predict_leaves(X, settings.n_threads)
-        if is_classification:
-            return float(np.mean(np.argmax(predictions, axis=1) != y))
-        return float(np.mean((predictions[:, 0] - y) ** 2))
-
-    X = forest.X.copy()
-    unharmed = loss(X)
-    importance = np.zeros(len(variables))
-    for v, columns in enumerate(variables.columns):
-        own = forest.X[:, list(columns)]
-        for _ in range(N_PERMUTATIONS):
-            X[:, list(columns)] = own[rng.permutation(len(X))]
-            importance[v] += (loss(X) - unharmed) / N_PERMUTATIONS
-        X[:, list(columns)] = own
     return importance

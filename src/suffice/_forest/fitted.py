@@ -105,18 +105,8 @@ def draw_rows(y: NDArray[Any], share: float, is_class: bool, random_state: Any) 
 # Settings that a description names, besides the smallest size of a cell.
 MOST_CLASSES = 3  # of which a sentence states the levels
 _DESCRIBED = (
-    "pi",
-    "levels",
-    "confidence",
-    "alpha",
-    "radius",
-    "min_size",
-    "max_size",
-    "max_sets",
-    "min_support",
-    "n_candidates",
-    "unseen",
-    "dates",
+    *("pi", "levels", "confidence", "alpha", "radius", "min_size", "max_size", "max_sets", "min_support"),
+    *("n_candidates", "unseen", "dates"),
 )
 
 
@@ -260,8 +250,7 @@ class Fitted:
     def _estimator_for(self, settings: Settings) -> Any:
         if settings.candidates == "impurity" and isinstance(self.estimator, PlainForest):
             raise ValueError(
-                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row', 'splits' or "
-                "'permutation'."
+                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row' or 'splits'."
             )
         return self.estimator
 

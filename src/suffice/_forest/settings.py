@@ -108,20 +108,8 @@ PAPER: dict[str, Any] = {
 }
 # What can be changed without fitting again.
 CHANGEABLE = (
-    "pi",
-    "levels",
-    "confidence",
-    "alpha",
-    "radius",
-    "n_candidates",
-    "candidates",
-    "min_size",
-    "max_size",
-    "max_sets",
-    "min_support",
-    "unseen",
-    "extra_columns",
-    "n_jobs",
+    *("pi", "levels", "confidence", "alpha", "radius", "n_candidates", "candidates", "min_size", "max_size"),
+    *("max_sets", "min_support", "unseen", "extra_columns", "n_jobs"),
 )
 # What makes no difference to the answers of a method.
 UNUSED = {

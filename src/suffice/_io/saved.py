@@ -237,6 +237,8 @@ def _read_params(header: dict[str, Any]) -> dict[str, Any]:
     params = {"voters": "all", **params}  # as in version 0.2
     params.pop("reference_rows", None)  # of version 0.2: the file has only the rows that were kept
     candidates = params["candidates"]
+    if candidates == "permutation":  # of version 0.2
+        candidates = params["candidates"] = [header["variables"]["names"][v] for v in header["candidates"]]
     are_names = isinstance(candidates, list) and all(isinstance(name, str | int) for name in candidates)
     require(isinstance(candidates, str) or are_names, f"invalid candidates: {candidates!r}")
     return params

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -27,17 +27,6 @@ from suffice.errors import check_number, check_word
 
 Verdict = Literal["holds", "does not hold", "undecided"]
 _NAMES = {"benjamini-hochberg": "Benjamini-Hochberg", "holm": "Holm"}
-_STORED = (
-    "n_rows",
-    "n_kept",
-    "level",
-    "confidence",
-    "p_adjusted",
-    "p_below_adjusted",
-    "adjustment",
-    "n_rules",
-    "is_set_aside",
-)
 
 
 @dataclass(frozen=True)
@@ -154,7 +143,7 @@ class Certificate:
             Its figures, those that follow from others included.
         """
         return {
-            **{name: getattr(self, name) for name in _STORED},
+            **vars(self),
             "share": self.share,
             "lower": self.lower,
             "p_value": self.p_value,
@@ -178,10 +167,11 @@ class Certificate:
         """
         if not isinstance(values, Mapping):
             raise TypeError(f"A certificate is a mapping of its fields, got {values!r}.")
-        missing = [name for name in _STORED if name not in values]
+        names = [field.name for field in fields(cls)]
+        missing = [name for name in names if name not in values]
         if missing:
             raise ValueError(f"These are not the fields of a certificate: missing {missing}.")
-        return cls(**{name: values[name] for name in _STORED})
+        return cls(**{name: values[name] for name in names})
 
 
 def make_certificates(

@@ -29,7 +29,6 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
     explanations = cancer.explainer.explain(cancer.frame[:40].select(cancer.names))
     assert app.text("#many-tiles .tile .large") == "40"
     assert app.text("#many-importance .number") == f"{explanations.ranked_importance()[0][1]:.2f}"
-    page.wait_for_selector("#heatmap .js-plotly-plot")
     page.wait_for_selector("#groups .ag-row")
     first = ExplainedRows(explanations, list(range(40))).groups()[0]
     assert app.text("#groups .ag-row[row-index='0'] .ag-cell[col-id='n']") == str(first["n"])
@@ -65,7 +64,7 @@ def test_rows_whose_search_ended_early_are_counted(mixed):
     assert n_early > 0
     job = Job("")
     job.run(lambda job: ExplainedRows(explanations, list(range(10))))
-    tiles, cautions, _, _, groups = show_results(job, "light")
+    tiles, cautions, _, groups = show_results(job)
     assert f"all sets of {n_early} row" in all_text(cautions)
     assert all_text(tiles[0]) == "rows explained 10 π = 0.9 for busy and 0.89 for calm"
     assert sum(group["n"] for group in groups) == 10

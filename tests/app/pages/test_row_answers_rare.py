@@ -96,7 +96,7 @@ def test_many_rows_name_the_levels_and_count_contested_sets():
     for levels, text_of_levels in (("same", "π = 0.9"), ("odds", "π = 0.9 for no and 0.5 for yes")):
         job = Job("")
         job.run(lambda job, levels=levels: ExplainedRows(rare_explanations(levels), list(range(200))))
-        tiles, cautions, *_ = show_results(job, "light")
+        tiles, cautions, *_ = show_results(job)
         assert all_text(tiles[0]) == f"rows explained 200 {text_of_levels}"
         n_contested = sum(e.is_contested for e in rare_explanations(levels))
         assert n_contested > 1

@@ -1,4 +1,4 @@
-"""Plotly figures: boxes, distributions, heatmaps, rules and curves."""
+"""Plotly figures: boxes, distributions, rules and curves."""
 
 import numpy as np
 import pytest
@@ -98,14 +98,6 @@ def test_the_distribution_has_both_curves_and_the_interval(diabetes):
     low, high = figure.layout.xaxis.range
     assert low < explanation.interval[0]
     assert high > max(explanation.interval[1], explanation.outcome)
-
-
-def test_the_heatmap_has_one_column_for_each_row():
-    figure = charts.heatmap(np.array([[1, 0.5], [0, 1], [0, 0]]), ["a", "b"], ["4", "9", "2"], "dark")
-    [trace] = figure.data
-    assert trace.z.shape == trace.customdata.shape == (2, 3)
-    assert trace.customdata[0].tolist() == ["4", "9", "2"]
-    assert trace.y == ("a", "b")
 
 
 def test_marked_rules_stand_out(mixed):

@@ -6,6 +6,8 @@ quickly: whatever a command needs for its work is imported when it runs.
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import Annotated
 
 import typer
@@ -23,17 +25,12 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-cli.command("demo", epilog=demo.EXAMPLES)(demo.demo)
-cli.command("fit", epilog=fit.EXAMPLES)(fit.fit)
-cli.command("explain", epilog=explain.EXAMPLES)(explain.explain)
-cli.command("change", epilog=change.EXAMPLES)(change.change)
-cli.command("reasons", epilog=reasons.EXAMPLES)(reasons.reasons)
-cli.command("verify", epilog=verify.EXAMPLES)(verify.verify)
-cli.command("report", epilog=report.EXAMPLES)(report.report)
-cli.command("rules", epilog=rules.EXAMPLES)(rules.rules)
-cli.command("certify", epilog=certify.EXAMPLES)(certify.certify)
-cli.command("app", epilog=web_app.EXAMPLES)(web_app.app)
-cli.command("info", epilog=info.EXAMPLES)(info.info)
+for command in (
+    *(demo.demo, fit.fit, explain.explain, change.change, reasons.reasons, verify.verify, report.report, rules.rules),
+    *(certify.certify, web_app.app, info.info),
+):
+    # Typer keeps the line breaks inside of paragraphs.
+    cli.command(help=re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(command.__doc__ or "")))(command)
 
 
 def _show_version(is_wanted: bool) -> None:

@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from suffice.checks.certificates import CertifiedRules
     from suffice.explainer import SufficientExplainer
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice certify loans.suffice june.csv[/]\n\n"
-    "[cyan]suffice rules loans.suffice --format json -o rules.json[/]\n\n"
-    "[cyan]suffice certify loans.suffice june.csv --rules rules.json -o checked.json || echo 'look at the rules'[/]\n\n"
-    "[bold]Exit codes[/]\n\n0: no rule is refuted; 3: the rows show that some rule does not hold, or, with --strict, "
-    "some rule is not certified; 2: bad input."
-)
 DOES_NOT_HOLD = 3  # the exit code
 N_SHOWN = 20  # rules of each verdict that are printed
 
@@ -71,6 +64,19 @@ def certify(
 
     A rule holds if the rows certify that it is right in at least a share of --level of the rows that it covers. It does
     not hold if the rows show the contrary. Otherwise it is undecided: it covers too few rows.
+
+    [bold]Examples[/]
+
+    [cyan]suffice certify loans.suffice june.csv[/]
+
+    [cyan]suffice rules loans.suffice --format json -o rules.json[/]
+
+    [cyan]suffice certify loans.suffice june.csv --rules rules.json -o checked.json || echo 'look at the rules'[/]
+
+    [bold]Exit codes[/]
+
+    0: no rule is refuted; 3: the rows show that some rule does not hold, or, with --strict, some rule is not certified;
+    2: bad input.
     """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output

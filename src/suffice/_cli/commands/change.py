@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from suffice.changes.values import Changes
     from suffice.explainer import SufficientExplainer
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice change loans.suffice new.csv --target good --fixed age,sex[/]\n\n"
-    "[cyan]suffice change churn.suffice june.csv --target No --only Contract,MonthlyCharges -o offers.csv[/]\n\n"
-    "[cyan]suffice change bikes.suffice today.csv --target '>=200' --direction temp=up --bounds hour=6..20[/]\n\n"
-    "A table has one line for each row: its outcome and target, whether the target [bold]is_reached[/], the best "
-    "change in words ([bold]what_changes[/]) and as a [bold]box[/], its [bold]probability, plausibility, support[/], "
-    "and the [bold]nearest[/] miss if there is none."
-)
 FORMATS = ("csv", "parquet", "arrow", "json", "jsonl")
 
 
@@ -77,6 +69,18 @@ def change(
     """Show what would change the outcome of each row: the fewest variables, and the values that they would need.
 
     This describes similar rows in the data, not the effect of acting.
+
+    [bold]Examples[/]
+
+    [cyan]suffice change loans.suffice new.csv --target good --fixed age,sex[/]
+
+    [cyan]suffice change churn.suffice june.csv --target No --only Contract,MonthlyCharges -o offers.csv[/]
+
+    [cyan]suffice change bikes.suffice today.csv --target '>=200' --direction temp=up --bounds hour=6..20[/]
+
+    A table has one line for each row: its outcome and target, whether the target [bold]is_reached[/], the best change
+    in words ([bold]what_changes[/]) and as a [bold]box[/], its [bold]probability, plausibility, support[/], and the
+    [bold]nearest[/] miss if there is none.
     """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output

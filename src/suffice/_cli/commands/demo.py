@@ -12,15 +12,20 @@ from suffice._cli.printing import format_fidelity, name_options, say, say_block,
 if TYPE_CHECKING:
     from suffice._io.demo import DemoData
 
-EXAMPLES = "[bold]Examples[/]\n\n[cyan]suffice demo[/]\n\n[cyan]suffice demo --report first-look.html[/]"
-
 
 def demo(
     report: Annotated[
         str, typer.Option(metavar="FILE", help="The report on the first table; the second report is written beside it.")
     ] = "suffice-demo.html",
 ) -> None:
-    """Explain rows of two tables, one with classes and one with numbers, and write a report on each."""
+    """Explain rows of two tables, one with classes and one with numbers, and write a report on each.
+
+    [bold]Examples[/]
+
+    [cyan]suffice demo[/]
+
+    [cyan]suffice demo --report first-look.html[/]
+    """
     from suffice._io.demo import demo_data
     from suffice._io.output import format_of_output
 

@@ -16,16 +16,6 @@ from suffice._text import counted
 if TYPE_CHECKING:
     from suffice._cli.rows import ExplainedRows
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice explain bikes.suffice today.csv[/]\n\n"
-    "[cyan]suffice explain loans.suffice new.parquet --id customer -o why.parquet[/]\n\n"
-    "[cyan]suffice explain bikes.suffice today.csv | jq .best_set.variables[/]\n\n"
-    "A table has one line for each row: [bold]row[/] (from 0), the columns of --id, [bold]outcome, low, high[/] (its "
-    "interval), [bold]prediction, forest_agrees, is_sufficient, best_set, size, sdp, sdp_lower "
-    "(its lower bound), sdp_of_all (the row's own probability), is_contested, lift (sdp / base_rate), base_rate "
-    "(share of all rows), rule, rule_sql, support, coverage, precision, optimal, n_sufficient_sets, "
-    "is_search_complete[/]. JSON holds everything."
-)
 TABLE_FORMATS = ("csv", "parquet", "arrow")
 
 OutputFormat = Literal["text", "json", "jsonl", "csv", "parquet", "arrow", "html"]
@@ -73,6 +63,19 @@ def explain(
     On a terminal the first rows are explained in words.
 
     Many rows are written to a file part by part: if the run is stopped, the same command continues it.
+
+    [bold]Examples[/]
+
+    [cyan]suffice explain bikes.suffice today.csv[/]
+
+    [cyan]suffice explain loans.suffice new.parquet --id customer -o why.parquet[/]
+
+    [cyan]suffice explain bikes.suffice today.csv | jq .best_set.variables[/]
+
+    A table has one line for each row: [bold]row[/] (from 0), the columns of --id, [bold]outcome, low, high[/] (its
+    interval), [bold]prediction, forest_agrees, is_sufficient, best_set, size, sdp, sdp_lower (its lower bound),
+    sdp_of_all (the row's own probability), is_contested, lift (sdp / base_rate), base_rate (share of all rows), rule,
+    rule_sql, support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything.
     """
     from suffice._cli.parts import explain_in_parts, is_in_parts
     from suffice._cli.rows import open_rows

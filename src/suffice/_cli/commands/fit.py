@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from suffice._cli.commands import options
-from suffice._cli.printing import describe_fit, format_size, say_lines, working
+from suffice._cli.printing import describe_fit, say_lines, working
 from suffice._text import counted
 
 if TYPE_CHECKING:
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
     from suffice._forest.trees import Counts
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]\n\n"
-    "[cyan]suffice fit loans.parquet -t default --drop id -o loans.suffice[/]\n\n"
-    "[cyan]zcat log.csv.gz | suffice fit - -t status --group os=linux,mac,windows --sample 20000 -o log.suffice[/]"
-)
 _KINDS = {
     "number": "numeric",
     "category": "categorical",
@@ -115,10 +110,20 @@ def fit(
     ] = None,
     input_format: options.InputFormat = None,
 ) -> None:
-    """Fit a forest to a table, and save it with everything that explanations need."""
+    """Fit a forest to a table, and save it with everything that explanations need.
+
+    [bold]Examples[/]
+
+    [cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]
+
+    [cyan]suffice fit loans.parquet -t default --drop id -o loans.suffice[/]
+
+    [cyan]zcat log.csv.gz | suffice fit - -t status --group os=linux,mac,windows --sample 20000 -o log.suffice[/]
+    """
     from suffice._forest.settings import DEFAULT_MAX_SETS
     from suffice._io.explainer_file import outcomes_of
     from suffice._io.output import check_output
+    from suffice._io.sources import format_bytes
     from suffice.checks.quality import text_of_focus
     from suffice.explainer import SufficientExplainer
 
@@ -167,7 +172,7 @@ def fit(
             "Columns": _kinds_text(X),
             **describe_fit(explainer.describe(), text_of_focus(explainer.fitted_)),
             **({} if check is None else {"Signal": str(check)}),
-            "Saved": f"{output} ({format_size(Path(output).stat().st_size)}), after {seconds:.1f} s",
+            "Saved": f"{output} ({format_bytes(Path(output).stat().st_size)}), after {seconds:.1f} s",
         }
     )
 

@@ -10,12 +10,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from suffice._cli.commands import options
-from suffice._cli.printing import describe_fit, format_size, listed, say, say_lines
+from suffice._cli.printing import describe_fit, listed, say, say_lines
 from suffice._text import counted
-
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice info bikes.suffice[/]\n\n[cyan]suffice info bikes.suffice --format json[/]"
-)
 
 
 def info(
@@ -24,9 +20,17 @@ def info(
         Literal["text", "json"], typer.Option("--format", "-f", help="Text, or JSON.")
     ] = "text",
 ) -> None:
-    """Describe a saved explainer."""
+    """Describe a saved explainer.
+
+    [bold]Examples[/]
+
+    [cyan]suffice info bikes.suffice[/]
+
+    [cyan]suffice info bikes.suffice --format json[/]
+    """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.saved import read_origin
+    from suffice._io.sources import format_bytes
     from suffice.checks.quality import text_of_focus
 
     loaded = load_explainer_file(explainer)
@@ -41,7 +45,7 @@ def info(
     leaf, n_aside = forest["min_samples_leaf"], about["n_set_aside"]
     say_lines(
         {
-            "File": f"{explainer} ({format_size(size)}, format {about['format']})",
+            "File": f"{explainer} ({format_bytes(size)}, format {about['format']})",
             "Rows": f"{about['n_rows']}" + (f", and {n_aside} set aside for checks" if n_aside else ""),
             "Columns": f"{len(about['columns'])}: {listed(about['columns'])}",
             **describe_fit(about, text_of_focus(loaded.fitted_)),

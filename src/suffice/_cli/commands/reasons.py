@@ -14,17 +14,6 @@ from suffice._text import counted
 if TYPE_CHECKING:
     from suffice._cli.rows import ReasonedRows
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice reasons loans.suffice new.csv --adverse bad[/]\n\n"
-    "[cyan]suffice reasons loans.suffice new.parquet --codes codes.csv --adverse bad --protected sex,age --id customer "
-    "-o records.jsonl[/]\n\n"
-    "[cyan]suffice reasons loans.suffice new.csv --adverse '<=500' --target score -o records.jsonl[/]\n\n"
-    "A code book is a CSV file with the columns [bold]variable, condition, direction, code, text, fixed[/], or "
-    "JSON. "
-    "[bold]suffice verify[/] computes the records again.\n\n"
-    "[bold]Exit codes[/]\n\n0: every adverse row has reasons; 4: some were refused and need human review; "
-    "2: bad input."
-)
 REFUSED = 4  # the exit code
 
 
@@ -69,6 +58,22 @@ def reasons(
 
     On a terminal the reasons of the first rows are printed. Records are written part by part: if the run is stopped,
     the same command continues it.
+
+    [bold]Examples[/]
+
+    [cyan]suffice reasons loans.suffice new.csv --adverse bad[/]
+
+    [cyan]suffice reasons loans.suffice new.parquet --codes codes.csv --adverse bad --protected sex,age --id customer -o
+    records.jsonl[/]
+
+    [cyan]suffice reasons loans.suffice new.csv --adverse '<=500' --target score -o records.jsonl[/]
+
+    A code book is a CSV file with the columns [bold]variable, condition, direction, code, text, fixed[/], or JSON.
+    [bold]suffice verify[/] computes the records again.
+
+    [bold]Exit codes[/]
+
+    0: every adverse row has reasons; 4: some were refused and need human review; 2: bad input.
     """
     from suffice._cli.rows import ReasonedRows, open_rows
     from suffice._io.explainer_file import load_explainer_file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,14 +14,6 @@ if TYPE_CHECKING:
     from suffice._cli.rows import FileRows
     from suffice.explaining.explanations import Explanations
     from suffice.reasons.values import Reasons
-
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice report bikes.suffice today.csv -o today.html[/]\n\n"
-    '[cyan]suffice report loans.suffice new.parquet -o loans.html --title "Loans of May"[/]\n\n'
-    "[cyan]suffice report loans.suffice new.csv --adverse bad --codes codes.csv -o loans.html[/]\n\n"
-    "With [bold]--adverse[/], [bold]--codes[/] or [bold]--protected[/] the page has the reasons of each row, as "
-    "[bold]suffice reasons[/] gives them."
-)
 
 
 def report(
@@ -49,7 +40,19 @@ def report(
     ignore_extra: options.IgnoreExtra = False,
     input_format: options.InputFormat = None,
 ) -> None:
-    """Write a page about the explanations of all rows, to be opened in a browser."""
+    """Write a page about the explanations of all rows, to be opened in a browser.
+
+    [bold]Examples[/]
+
+    [cyan]suffice report bikes.suffice today.csv -o today.html[/]
+
+    [cyan]suffice report loans.suffice new.parquet -o loans.html --title "Loans of May"[/]
+
+    [cyan]suffice report loans.suffice new.csv --adverse bad --codes codes.csv -o loans.html[/]
+
+    With [bold]--adverse[/], [bold]--codes[/] or [bold]--protected[/] the page has the reasons of each row, as
+    [bold]suffice reasons[/] gives them.
+    """
     from suffice._cli.rows import open_rows
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
@@ -96,14 +99,8 @@ def _reason_options(opened: FileRows, adverse: str | None, codes: str | None, pr
 
 def write_report(explanations: Explanations, output: str, title: str | None, reasons: Reasons | None = None) -> None:
     """Write the page."""
-    import tempfile
-
     from suffice._io.output import write_bytes
+    from suffice._show.report import make_report
 
-    if output != "-":
-        explanations.report(output, title=title, reasons=reasons)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        explanations.report(path, title=title, reasons=reasons)
-        write_bytes(path.read_bytes(), output)
+    page = make_report(explanations, title=title, reasons=reasons)
+    write_bytes(page.encode(errors="xmlcharrefreplace"), output)

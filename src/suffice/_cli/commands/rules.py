@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
     from suffice.rule_lists.estimators import RuleList
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice[/]\n\n"
-    "[cyan]suffice rules loans.suffice --max-rules 10 -o loans.sql[/]\n\n"
-    "[cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]\n\n"
-    "[cyan]suffice rules loans.suffice --unless good[/]"
-)
 N_RULES = 10
 _NESTED = ("conditions", "frequencies", "interval")  # parts of a rule that have no place in a table
 _FORMATS = {".txt": "text", ".md": "text", ".json": "json", ".csv": "csv", ".sql": "sql"}
@@ -73,7 +67,18 @@ def rules(
     ignore_extra: options.IgnoreExtra = False,
     input_format: options.InputFormat = None,
 ) -> None:
-    """Make one list of IF-THEN rules from the rules of training rows, and measure them on these rows."""
+    """Make one list of IF-THEN rules from the rules of training rows, and measure them on these rows.
+
+    [bold]Examples[/]
+
+    [cyan]suffice rules loans.suffice[/]
+
+    [cyan]suffice rules loans.suffice --max-rules 10 -o loans.sql[/]
+
+    [cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]
+
+    [cyan]suffice rules loans.suffice --unless good[/]
+    """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import check_output, write_bytes
 

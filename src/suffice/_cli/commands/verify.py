@@ -9,13 +9,6 @@ import typer
 from suffice._cli.commands import options
 from suffice._cli.printing import note, say, working
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice verify records.jsonl loans.suffice[/]\n\n"
-    "[cyan]suffice verify records.jsonl loans.suffice new.csv || echo 'look at the records'[/]\n\n"
-    "[cyan]suffice verify records.jsonl loans.suffice -o differ.csv[/]\n\n"
-    "[bold]Exit codes[/]\n\n0: every record is as it was written, and the same when computed again; 5: some are not; "
-    "2: bad input."
-)
 DIFFERS = 5  # the exit code
 N_SHOWN = 20  # records that are printed
 
@@ -51,6 +44,18 @@ def verify(
 
     Each record holds its own digest, so that every edit is found, even of a space. Records of another explainer or
     code book are named.
+
+    [bold]Examples[/]
+
+    [cyan]suffice verify records.jsonl loans.suffice[/]
+
+    [cyan]suffice verify records.jsonl loans.suffice new.csv || echo 'look at the records'[/]
+
+    [cyan]suffice verify records.jsonl loans.suffice -o differ.csv[/]
+
+    [bold]Exit codes[/]
+
+    0: every record is as it was written, and the same when computed again; 5: some are not; 2: bad input.
     """
     from suffice import records as recorded
 

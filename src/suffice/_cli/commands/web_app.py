@@ -9,11 +9,6 @@ import typer
 
 from suffice._cli.printing import note, say, working
 
-EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice app --demo[/]\n\n[cyan]suffice app bikes.suffice today.csv[/]\n\n"
-    "[cyan]suffice app bikes.csv --target count[/]"
-)
-
 
 def app(
     file: Annotated[
@@ -42,6 +37,14 @@ def app(
 
     The address holds a random token, without which the page refuses. The environment variable SUFFICE_APP_TOKEN sets
     another one.
+
+    [bold]Examples[/]
+
+    [cyan]suffice app --demo[/]
+
+    [cyan]suffice app bikes.suffice today.csv[/]
+
+    [cyan]suffice app bikes.csv --target count[/]
     """
     from suffice.app.server import make_app
     from suffice.app.serving import bind, open_browser

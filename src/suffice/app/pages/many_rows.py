@@ -20,7 +20,7 @@ from suffice._io.result_table import result_frame
 from suffice._show.picture import summarize
 from suffice._text import format_number, format_percent, format_probability
 from suffice.app.messages import reword
-from suffice.app.parts import charts, controls, pieces
+from suffice.app.parts import controls, pieces
 from suffice.app.parts.grids import CHIPS, WRAPPED, choose_rows, grid, page_response, right_column, table_grid
 from suffice.app.state.jobs import Job, Jobs
 from suffice.explaining.explanations import Explanations
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from suffice.app.state.workspace import Workspace
 
 MAX_ROWS = 200  # explained by default
-MAX_DRAWN = 20  # variables in the heatmap
 CHUNK_SECONDS = 0.25  # how long a click may wait for a job
 MAX_LISTED = 8  # rows of a group whose positions are listed
 _DOWNLOADS = (("csv", "CSV"), ("parquet", "Parquet"), ("html", "Report"))
@@ -78,15 +77,18 @@ def _controls(workspace: Workspace) -> html.Div:
 
 
 def _results_panels() -> html.Div:
-    heatmap = controls.graph(360, charts.empty("light", ""), id="heatmap")
     groups = grid("groups", _GROUP_COLUMNS, 320, rowData=[], getRowId="params.data.key")
     downloads = controls.download_buttons("Download", "save", _DOWNLOADS)
     return html.Div(
         [
             html.Div(id="many-tiles", className="tiles wide"),
             html.Div(id="many-cautions", className="wide"),
-            controls.panel("Mean importance", html.Div(id="many-importance"), note="over rows with a sufficient set"),
-            controls.panel("Importance of each row", heatmap, note="rows with a sufficient set, ordered by it"),
+            controls.panel(
+                "Mean importance",
+                html.Div(id="many-importance"),
+                note="over rows with a sufficient set",
+                wide=True,
+            ),
             controls.panel("Rows with the same sufficient set", groups, extra=downloads, wide=True),
         ],
         className="panels",
@@ -197,13 +199,11 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
         Output("many-tiles", "children"),
         Output("many-cautions", "children"),
         Output("many-importance", "children"),
-        Output("heatmap", "figure"),
         Output("groups", "rowData"),
         Input("many-results", "hidden"),
-        Input("scheme", "data"),
         State("many-job", "data"),
         prevent_initial_call=True,
-    )(lambda is_hidden, scheme, name: show_results(None if is_hidden else jobs.get(name), scheme or "light"))
+    )(lambda is_hidden, name: show_results(None if is_hidden else jobs.get(name)))
     app.callback(
         output=Output("many-download", "data"),
         inputs={
@@ -239,7 +239,7 @@ def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> Exp
     return ExplainedRows(workspace.named(explain_rows(workspace, view, workspace.frame[rows], y, job), rows), rows)
 
 
-def show_results(job: Job | None, scheme: str) -> tuple[Any, ...]:
+def show_results(job: Job | None) -> tuple[Any, ...]:
     """Show the explanations of a job, if there are any."""
     if job is None or job.result is None:
         raise PreventUpdate
@@ -250,7 +250,6 @@ def show_results(job: Job | None, scheme: str) -> tuple[Any, ...]:
         _tiles(summary, explanations),
         [controls.message("care", reword(caution)) for caution in summary.cautions],
         pieces.importance_bars(explanations.ranked_importance(), 15),
-        _heatmap(explained, scheme),
         explained.groups(),
     )
 
@@ -269,20 +268,6 @@ def _tiles(summary: Summary, explanations: Explanations) -> list[html.Div]:
         return tiles
     agreement = format_percent(1 - summary.n_disagree / n)
     return [*tiles, controls.tile("the forest agrees", f"{agreement} %", "with the explained outcome")]
-
-
-def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
-    explanations = explained.explanations
-    matrix, names = explanations.importance_matrix(), explanations.variable_names
-    drawn = [names.index(name) for name, _ in explanations.ranked_importance()[:MAX_DRAWN]]
-    if not drawn:
-        return charts.empty(scheme, "No row has a sufficient set.")
-    best_sets = explanations.best_sets
-    outcomes, focus = explanations.outcomes.tolist(), explanations.fitted.focus
-    order = np.flatnonzero(explanations.has_set).tolist()
-    order.sort(key=lambda i: (outcomes[i] != focus, best_sets[i].variables))
-    row_names = [explained.names[i] for i in order]
-    return charts.heatmap(matrix[np.ix_(order, drawn)], [names[i] for i in drawn], row_names, scheme)
 
 
 def _download(sessions: Sessions, job: Job | None, stored: Any) -> Any:

@@ -184,24 +184,6 @@ def column_axis(column: Column) -> dict[str, Any]:
     return axis
 
 
-def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[str], scheme: str) -> go.Figure:
-    """Draw the importances of many rows."""
-    *_, green, _, panel = COLOURS[scheme]
-    axes = {"yaxis": {"autorange": "reversed", "showgrid": False}, "xaxis": {"visible": False}}
-    figure = base_figure(scheme, 90 + 26 * len(names), **axes)
-    figure.add_heatmap(
-        z=importance.T,
-        y=[escape(name) for name in names],
-        customdata=np.broadcast_to(np.asarray([escape(row) for row in rows]), importance.T.shape),
-        hovertemplate="row %{customdata}<br>%{y}<br>importance %{z:.2f}<extra></extra>",
-        zmin=0,
-        zmax=1,
-        colorscale=[[0, panel], [1, green]],
-        colorbar={"title": "importance", "thickness": 10, "outlinewidth": 0},
-    )
-    return figure
-
-
 def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], measure: str, scheme: str) -> go.Figure:
     """Draw the coverage and the precision of global rules."""
     text, _, blue, orange, *_ = COLOURS[scheme]
