@@ -26,8 +26,7 @@ from benchmarks.run import head
 from suffice import SufficientExplainer
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.trees import FittedForest
-from suffice.checks.refits import best_sets, regrow
-from suffice.checks.stability import draw_refits, for_halves, held_candidates
+from suffice.checks.refits import best_sets, draw_refits, for_halves, held_candidates, regrow
 from suffice.errors import FidelityWarning
 from suffice.explaining.search import FoundSets, find_sufficient_sets
 from suffice.explaining.stability import CORE_SHARE

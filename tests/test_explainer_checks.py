@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from suffice import SufficientExplainer
-from suffice.checks.signal import share_with_sets, shuffle_outcomes
+from suffice.checks.refits import share_with_sets, shuffle_outcomes
 from suffice.errors import FidelityWarning
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from suffice.changes.values import RegionalChanges as RegionalChanges
     from suffice.checks.certificates import CertifiedRules as CertifiedRules
     from suffice.checks.quality import Quality as Quality
-    from suffice.checks.signal import SignalCheck as SignalCheck
+    from suffice.checks.refits import SignalCheck as SignalCheck
     from suffice.explainer import SufficientExplainer as SufficientExplainer
     from suffice.explaining.certificate import Certificate as Certificate
     from suffice.explaining.explanation import Explanation as Explanation
@@ -44,7 +44,7 @@ _MODULE_OF = {
     "RegionalChanges": "changes.values",
     "Rule": "explaining.rule",
     "SetStability": "explaining.stability",
-    "SignalCheck": "checks.signal",
+    "SignalCheck": "checks.refits",
     "SufficientExplainer": "explainer",
     "SufficientSet": "explaining.explanation",
 }

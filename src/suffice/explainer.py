@@ -18,7 +18,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags, estimator_html_re
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._forest import conditional
+from suffice._forest import asked_rows
 from suffice._forest.asked_rows import AskedRows, ask_about
 from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitted import Declared
@@ -31,10 +31,9 @@ from suffice._table.frames import for_model
 from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
-from suffice.changes.finding import find_for_rows
+from suffice.changes.finding import find_for_rows, find_for_rules
 from suffice.changes.limits import read_limits
 from suffice.changes.model import MovableRows
-from suffice.changes.regional import find_for_rules
 from suffice.changes.search import LEVEL, MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions, at_level
 from suffice.checks.certificates import (
     CertifiedRules,
@@ -45,8 +44,7 @@ from suffice.checks.certificates import (
     rows_set_aside,
 )
 from suffice.checks.quality import N_EXPLAINED, Quality, quality_of_table, quality_of_training
-from suffice.checks.signal import SignalCheck, check_signal
-from suffice.checks.stability import measure_stability
+from suffice.checks.refits import SignalCheck, check_signal, measure_stability
 from suffice.errors import check_number
 from suffice.explaining.explanations import Explanations, explain, importance_of_columns
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
@@ -1004,7 +1002,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The probabilities.
         """
         state = self._state("sdp", settings)
-        return conditional.sdp(state, self._read(state, X, y), S)
+        return asked_rows.sdp(state, self._read(state, X, y), S)
 
     def predict(self, X: Any, S: Any = None) -> NDArray[Any]:
         """Predict from the variables in S alone.
@@ -1022,7 +1020,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The likeliest class, or the conditional mean.
         """
         state = self._state()
-        return conditional.predict(state, self._encode(state, X)[0], S)
+        return asked_rows.predict(state, self._encode(state, X)[0], S)
 
     @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, S: Any = None) -> Floats:
@@ -1041,7 +1039,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The probabilities, in the order of `classes_`.
         """
         state = self._state()
-        return conditional.probabilities(state, self._encode(state, X)[0], S)
+        return asked_rows.probabilities(state, self._encode(state, X)[0], S)
 
     def cdf(self, X: Any, S: Any, values: ArrayLike) -> Floats:
         """Compute the probability of Y <= value, given the variables in S (regression only).
@@ -1061,7 +1059,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The probabilities.
         """
         state = self._state()
-        return conditional.cdf(state, self._encode(state, X)[0], S, values)
+        return asked_rows.cdf(state, self._encode(state, X)[0], S, values)
 
     def quantile(self, X: Any, levels: ArrayLike, S: Any = None) -> Floats:
         """Compute conditional quantiles: the smallest outcomes whose CDF reaches the levels (regression only).
@@ -1081,7 +1079,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             Outcomes of training rows.
         """
         state = self._state()
-        return conditional.quantile(state, self._encode(state, X)[0], levels, S)
+        return asked_rows.quantile(state, self._encode(state, X)[0], levels, S)
 
     def interval(self, X: Any, y: Any = None, **settings: Any) -> Floats:
         """Return the interval within which each outcome counts as kept (regression only).
@@ -1101,7 +1099,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             Low and high ends, both included.
         """
         state = self._state("interval", settings)
-        return conditional.interval(state, self._read(state, X, y))
+        return asked_rows.interval(state, self._read(state, X, y))
 
     def score(self, X: Any, y: Any) -> float:
         """Measure how well the forest predicts outcomes, such as those of rows that it was not fitted on.
@@ -1118,7 +1116,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         float
             Accuracy (classification) or R2 (regression): `fidelity_` on other rows.
         """
-        return conditional.score(self._state(), self.predict(X), y)
+        return asked_rows.score(self._state(), self.predict(X), y)
 
     # --- rows as they are read -------------------------------------------------------------------------------------
 

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._show.boxes import draw_rule
 from suffice._show.curve_figure import draw_curve
 from suffice._show.figures import draw_change, draw_distributions, draw_measures, draw_quality, draw_sets
-from suffice._show.importance_figure import draw_heatmap, draw_importance, gather_importances
-from suffice._show.overview_figure import draw_overview
+from suffice._show.importance_figure import draw_heatmap, draw_importance, draw_overview, gather_importances
 from suffice._text import format_value
 from suffice.checks.quality import Quality
 from suffice.errors import check_number, check_word

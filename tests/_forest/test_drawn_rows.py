@@ -14,8 +14,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, Rando
 from suffice import SufficientExplainer
 from suffice._forest.drawn_rows import SHARE_MOVED, DrawnRows
 from suffice._table.rows import recombine_rows
-from suffice.checks.refits import regrow
-from suffice.checks.signal import shuffle_outcomes
+from suffice.checks.refits import regrow, shuffle_outcomes
 
 N = 120
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suffice._show.markup import Html, bar, bars, chips, element, facts, joined, percent, read_template
+from suffice._show.cards import Html, bar, bars, chips, element, facts, joined, percent, read_template
 from suffice._show.picture import Share
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from suffice.app.serving import HOST
-from suffice.app.state import jobs, sessions, uploads
+from suffice.app.state import jobs, sessions
 from suffice.app.state.view import View
 
 HOSTILE = "<script>alert(1)</script>"
@@ -28,7 +28,7 @@ def _run_here(function, *args, max_bytes=None, watch=None, counts_steps=False):
 
 def replace_processes(set_attribute):
     """Let this process do the work of the processes that the app starts."""
-    for module in (jobs, sessions, uploads):
+    for module in (jobs, sessions):
         set_attribute(module, "run_in_process", _run_here)
 
 

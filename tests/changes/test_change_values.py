@@ -13,7 +13,7 @@ from loans import ROW, loan_explainer, make_loans
 from suffice import SufficientExplainer
 from suffice._show.cards import change_card
 from suffice._table.encoding import Column
-from suffice.changes.wording import move_text
+from suffice.changes.making import move_text
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice._forest.model_outputs import ExplainedModel
 from suffice._forest.outcomes import read_targets
 from suffice._table.condition import Condition
+from suffice.changes.finding import _cut_box, read_rules, regions_of, search_regions
 from suffice.changes.limits import read_limits
 from suffice.changes.model import MovableRows
-from suffice.changes.regional import _cut_box, read_rules, regions_of, search_regions
 from suffice.changes.search import ChangeOptions, ChangeSearch
 
 
@@ -233,7 +233,7 @@ def test_the_model_chooses_among_the_boxes():
 def test_the_model_is_asked_about_boxes_in_parts(of_model, monkeypatch):
     rules = [POOR, {"account": ["empty"]}, {"income": (None, 20)}]
     together = of_model.what_if_rules(rules, "good", pi=0.8)
-    monkeypatch.setattr("suffice.changes.regional.N_TOGETHER", 1)
+    monkeypatch.setattr("suffice.changes.finding.N_TOGETHER", 1)
     assert of_model.what_if_rules(rules, "good", pi=0.8).to_json() == together.to_json()
 
 

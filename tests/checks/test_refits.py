@@ -12,8 +12,15 @@ from small_explainers import CLASSES, NUMBERS, X, classifier, regressor
 from suffice import SufficientExplainer
 from suffice._forest.trees import list_trees
 from suffice._io.saved import from_bytes, to_bytes
-from suffice.checks.refits import best_sets, check_refits, regrow
-from suffice.checks.stability import count_recurrence, draw_refits, for_halves, held_candidates
+from suffice.checks.refits import (
+    best_sets,
+    check_refits,
+    count_recurrence,
+    draw_refits,
+    for_halves,
+    held_candidates,
+    regrow,
+)
 from suffice.errors import SearchSizeWarning
 
 MATRIX = X[:20].astype(np.float32)

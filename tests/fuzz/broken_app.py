@@ -9,7 +9,7 @@ from typing import Any
 
 from suffice._cli.main import main
 from suffice.app.pages.rule_list import RuleLists
-from suffice.app.state import sessions, uploads
+from suffice.app.state import sessions
 from suffice.app.state.workspace import Workspace
 
 _kept: list[Any] = []
@@ -44,13 +44,13 @@ def leak_memory() -> None:
 
 def leave_files_open() -> None:
     """Every upload leaves five files open."""
-    run_in_process = uploads.run_in_process
+    run_in_process = sessions.run_in_process
 
     def leaving(*args: Any, **options: Any) -> Any:
         _kept.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(5))
         return run_in_process(*args, **options)
 
-    uploads.run_in_process = leaving
+    sessions.run_in_process = leaving
 
 
 def go_on_after_cancel() -> None:
@@ -67,7 +67,7 @@ def go_on_after_cancel() -> None:
 
 def die_of_a_file() -> None:
     """A file that cannot be read ends the app."""
-    run_in_process = uploads.run_in_process
+    run_in_process = sessions.run_in_process
 
     def dying(*args: Any, **options: Any) -> Any:
         try:
@@ -75,7 +75,7 @@ def die_of_a_file() -> None:
         except ValueError:
             os.abort()
 
-    uploads.run_in_process = dying
+    sessions.run_in_process = dying
 
 
 FAULTS = {

@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from suffice import SufficientExplainer
 from suffice._forest.model_outputs import ExplainedModel
 from suffice.errors import FidelityWarning
-from suffice.reasons import model_use
-from suffice.reasons.model_use import find_unused
+from suffice.reasons import search as model_use
+from suffice.reasons.search import find_unused
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(RNG.normal(size=(200, 3)).round(2), columns=["a", "b", "c"])

@@ -12,7 +12,7 @@ from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice.explaining.best_set import bound_best
 from suffice.explaining.search import find_sufficient_sets
-from suffice.reasons.order import losses_of_sets, rank_by_loss
+from suffice.reasons.search import losses_of_sets, rank_by_loss
 
 NAMES = ["delta", "alpha", "gamma", "beta", "epsilon"]
 

@@ -20,8 +20,20 @@ import numpy as np
 from suffice._forest.bounds import SHOWN_CONFIDENCE
 from suffice._forest.out_of_bag import votes_out_of_bag
 from suffice._show.axis import rounded
-from suffice._show.cards import change_parts, fidelity_part, importance_part, reason_counts
-from suffice._show.markup import Html, bar, bars, element, facts, joined, part, read_template
+from suffice._show.cards import (
+    Html,
+    bar,
+    bars,
+    change_parts,
+    element,
+    facts,
+    fidelity_part,
+    importance_part,
+    joined,
+    part,
+    read_template,
+    reason_counts,
+)
 from suffice._show.picture import (
     Share,
     Summary,

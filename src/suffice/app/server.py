@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from suffice._show.markup import read_template
+from suffice._show.cards import read_template
 from suffice._text import format_share
 from suffice.app.pages import many_rows, model_quality, one_row, rule_list, start
 from suffice.app.serving import new_token, protect, serve_in_thread
 from suffice.app.state.jobs import Jobs
-from suffice.app.state.sessions import PendingTables, Sessions
-from suffice.app.state.uploads import MAX_UPLOAD
+from suffice.app.state.sessions import MAX_UPLOAD, PendingTables, Sessions
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 

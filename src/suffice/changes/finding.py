@@ -1,25 +1,47 @@
-"""Finding what would change the outcomes of rows."""
+"""Finding what would change the outcomes of rows, and of the rows of a rule: IF rule THEN outcome UNLESS change."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from suffice._forest.outcomes import read_targets
 from suffice._forest.progress import progress_bar, wants_bar
+from suffice._table.condition import Condition
 from suffice._table.input import read_outcomes
 from suffice._text import counted, to_plain
-from suffice.changes.limits import region_of_rows
-from suffice.changes.making import ChangeMaker
-from suffice.changes.model import AskedModel, MovableRows
-from suffice.changes.search import ChangeSearch, FoundChanges, find_changes, levels_of
-from suffice.changes.values import Changes
+from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, make_boxes, read_ranges, region_of_rows, take_boxes
+from suffice.changes.making import ChangeMaker, names_of, sides_of
+from suffice.changes.model import AskedModel, MovableRows, ask_boxes, cut_boxes
+from suffice.changes.search import (
+    ChangeSearch,
+    FoundChanges,
+    columns_of,
+    evenly_spaced,
+    find_changes,
+    holds_at_rows,
+    levels_of,
+)
+from suffice.changes.values import Changes, RegionalChange, RegionalChanges
+from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
     from suffice._forest.asked_rows import AskedRows
     from suffice._forest.fitted import Fitted
-    from suffice.changes.limits import Limits
-    from suffice.changes.search import ChangeOptions
+    from suffice._forest.outcomes import Target
+    from suffice._table.encoding import Column
+    from suffice.changes.limits import Boxes, Limits
+    from suffice.changes.model import MovableRows
+    from suffice.changes.search import ChangeOptions, FoundChange
 
 
 def find_for_rows(
@@ -61,3 +83,244 @@ def find_for_rows(
         asked_model = AskedModel(MovableRows(state, rows.X, rows.matrix), maker)
         answers = asked_model.search_again(asked_model.confirm(answers), progress)
     return Changes(answers, state.without_model, rows.library, rows.X)
+
+
+Line: TypeAlias = tuple[tuple[Condition, ...], Any]
+"""A rule: its conditions and its outcome."""
+# Rows of a rule, and values of its box, of which each is combined with each.
+N_MOVED = 20
+# Boxes about which a model is asked together.
+N_TOGETHER = 50
+# Boxes of a rule, of which the one that changes the prediction for most of its rows is returned.
+N_OF_RULE = 10
+# A box that the model refuses is cut: rows of the rule, and values of the box.
+N_CUT = (10, 60)
+
+
+def regions_of(state: Fitted, boxes: Sequence[Sequence[Condition]]) -> Boxes:
+    """Return the boxes that rules cover."""
+    columns = state.encoding.columns
+    shape = (len(boxes), len(columns))
+    low, high = np.full(shape, LOWEST), np.full(shape, HIGHEST)
+    has_values = np.ones(shape, dtype=bool)
+    missing = np.repeat(np.isnan(state.forest.X).any(axis=0, keepdims=True), len(boxes), axis=0)
+    place = {(state.encoding.names[column.source], column.part): c for c, column in enumerate(columns)}
+    for i, box in enumerate(boxes):
+        for bounds in box:
+            key = (bounds.column, bounds.part)
+            if key not in place:
+                raise ValueError(f"A rule has a condition on {bounds.column!r}, which the table does not have.")
+            c = place[key]
+            missing[i, c] = bounds.missing
+            if not bounds.values:
+                has_values[i, c] = False
+            elif columns[c].kind == "category":
+                low[i, c], high[i, c] = _code_ends(columns[c], bounds)
+            else:
+                low[i, c], high[i, c] = _number_ends(bounds)
+    return make_boxes(low, high, has_values & (low < high), missing)
+
+
+def rows_in_region(X: NDArray[np.float32], regions: Boxes, i: int) -> NDArray[np.intp]:
+    """Find the rows of a matrix that lie in a region."""
+    with np.errstate(invalid="ignore"):
+        has_value = (regions["low"][i] < X) & (regions["high"][i] >= X) & (regions["has_values"][i] > 0)
+    return np.flatnonzero(np.all(has_value | (np.isnan(X) & (regions["missing"][i] > 0)), axis=1))
+
+
+def _number_ends(bounds: Condition) -> tuple[np.float32, np.float32]:
+    low = LOWEST if math.isinf(bounds.low) else below(bounds.low) if bounds.low_closed else at_most(bounds.low)
+    if math.isinf(bounds.high):
+        return low, HIGHEST
+    return low, at_most(bounds.high) if bounds.high_closed else below(bounds.high)
+
+
+def _code_ends(column: Column, bounds: Condition) -> tuple[np.float32, np.float32]:
+    """Return the smallest interval of codes that holds all categories of a condition."""
+    if bounds.labels is None:
+        return LOWEST, HIGHEST
+    codes = [
+        code
+        for code, names in enumerate(column.labels)
+        if any(name in bounds.labels for name in names) != bounds.excluded or (code == column.rare and bounds.excluded)
+    ]
+    if not codes:
+        return np.float32(len(column.labels)), np.float32(len(column.labels) + 1)
+    return np.float32(codes[0] - 0.5), np.float32(codes[-1] + 0.5)
+
+
+def find_for_rules(
+    state: Fitted, rules: Any, target: Any, options: ChangeOptions, limits: Limits, movable: MovableRows | None
+) -> RegionalChanges:
+    """Find what would change the outcome of all rows that a rule covers."""
+    options = replace(options, n=1 if options.check == "everywhere" else N_OF_RULE)
+    lines = read_rules(rules, state)
+    targets = read_targets(target, np.array([outcome for _, outcome in lines]), state.classes)
+    search = ChangeSearch(state, targets, levels_of(state, targets), limits, options)
+    regions = regions_of(state, [conditions for conditions, _ in lines])
+    is_reached = [bool(t.holds(np.array([outcome]))[0]) for t, (_, outcome) in zip(targets, lines, strict=True)]
+    found = [RegionalBox(None, exists=False, is_reached=True)] * len(lines)
+    open_lines = [i for i, reached in enumerate(is_reached) if not reached]
+    boxes = search_regions(search.take(open_lines), take_boxes(regions, open_lines), movable)
+    for i, box in zip(open_lines, boxes, strict=True):
+        found[i] = box
+    changes = [make_regional(search, i, lines[i], box) for i, box in enumerate(found)]
+    return RegionalChanges(changes, state.without_model)
+
+
+def read_rules(rules: Any, state: Fitted) -> list[Line]:
+    """Read rules of any kind."""
+    lines = getattr(rules, "rules_", rules)
+    if isinstance(lines, Rule | Mapping):
+        lines = [lines]
+    if not isinstance(lines, Iterable):
+        raise TypeError(f"`rules` must hold rules or dicts of columns, got {type(lines).__name__}.")
+    read = []
+    for line in lines:
+        if line is None:
+            continue
+        if isinstance(line, Mapping):
+            read.append(_read_query(state, line))
+            continue
+        rule = getattr(line, "rule", line)
+        if not isinstance(rule, Rule):
+            raise TypeError(f"`rules` must hold rules or dicts of columns, got {type(line).__name__}.")
+        read.append((rule.conditions, getattr(line, "output", rule.outcome)))
+    return read
+
+
+def _read_query(state: Fitted, query: Mapping[str, Any]) -> Line:
+    """Read a query over columns. Its outcome is the most frequent one of the rows there, or the mean of numbers."""
+    low, high, labels = read_ranges(state, query, "rules")
+    box = []
+    for c in sorted({*low, *high, *labels}):
+        column = state.encoding.columns[c]
+        names = tuple(label for code in labels[c] for label in column.labels[code]) if c in labels else None
+        ends = low.get(c, -math.inf), high.get(c, math.inf)
+        name = state.encoding.names[column.source]
+        box.append(Condition(name, *ends, low_closed=c in low, labels=names, part=column.part, reads=column.reads))
+    rows = rows_in_region(state.forest.X, regions_of(state, [box]), 0)
+    if not len(rows):
+        raise ValueError(f"No training row fulfils {dict(query)!r}.")
+    outcomes = state.training[1][rows]
+    if state.classes is None:
+        return tuple(box), float(np.mean(outcomes))
+    values, counts = np.unique(outcomes, return_counts=True)
+    return tuple(box), values[np.argmax(counts)]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionalBox:
+    """What was found for a rule."""
+
+    found: FoundChange | None
+    exists: bool
+    reached: float | None = None
+    is_reached: bool = False
+    confirmed: tuple[float, int] | None = None
+
+
+def search_regions(search: ChangeSearch, regions: Boxes, movable: MovableRows | None = None) -> list[RegionalBox]:
+    """Find the box of each region: the fewest variables whose change gives its rows the wanted outcome."""
+    state, levels, targets = search.state, search.levels, search.targets
+    reach = search.limits.boxes(np.zeros((len(targets), len(state.encoding.columns)), dtype=np.float32))
+    boxes: list[list[RegionalBox]] = [[] for _ in targets]
+    misses: list[FoundChange | None] = [None] * len(targets)
+    for size in range(1, min(search.options.max_size, len(search.limits.changeable)) + 1):
+        left = [i for i, found in enumerate(boxes) if not _is_reached(found, levels[i])]
+        some = search.take(left, min_size=size, max_size=size)
+        answers = find_changes(some, take_boxes(regions, left), take_boxes(reach, left))
+        places = [(i, one) for i, found in zip(left, answers, strict=True) for one in found.changes]
+        shares = shares_confirmed(targets, regions, places, movable) if movable is not None else [None] * len(places)
+        for (i, one), share in zip(places, shares, strict=True):
+            own = rows_in_region(state.forest.X, regions, i)
+            boxes[i].append(RegionalBox(one, True, _share_reached(state, own, one, targets[i]), confirmed=share))
+        if movable is not None:
+            for i, one in [(i, one) for i, one in places if not _is_reached(boxes[i], levels[i])]:
+                boxes[i] += _cut_box(search, regions, i, one, movable)
+        for i, found in zip(left, answers, strict=True):
+            misses[i] = max(misses[i], found.miss, key=lambda miss: -1.0 if miss is None else miss.probability)
+    return [
+        max(found, key=lambda box: _goal(box, level)) if found else RegionalBox(miss, exists=False)
+        for found, miss, level in zip(boxes, misses, levels, strict=True)
+    ]
+
+
+def _is_reached(boxes: Sequence[RegionalBox], level: float) -> bool:
+    """Tell whether enough moved rows get the wanted outcome in one of some boxes."""
+    return any(_goal(box, level)[0] >= level for box in boxes)
+
+
+def _goal(box: RegionalBox, level: float) -> tuple[float, float]:
+    """Order boxes by the share of moved rows that get the wanted outcome, up to the level; then by plausibility."""
+    share = box.reached if box.confirmed is None else box.confirmed[0]
+    return min(share or 0.0, level), box.found.plausibility if box.found else 0.0
+
+
+def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, target: Target) -> float | None:
+    """Move rows of a rule to the values of rows in a box, each to each, and count the predictions that are wanted."""
+    if not len(own) or not len(box.rows):
+        return None
+    columns = columns_of(state, box.variables)
+    moved = np.repeat(_some(state.forest.X[own]), min(N_MOVED, len(box.rows)), axis=0)
+    values = _some(state.forest.X[box.rows])[:, columns]
+    moved[:, columns] = np.tile(values, (len(moved) // len(values), 1))
+    return float(np.mean(target.holds(state.predict(moved))))
+
+
+def _some(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return up to `N_MOVED` rows, evenly spaced."""
+    return rows[evenly_spaced(len(rows), N_MOVED)]
+
+
+def shares_confirmed(
+    targets: Sequence[Target], regions: Boxes, boxes: Sequence[tuple[int, FoundChange]], movable: MovableRows
+) -> list[tuple[float, int] | None]:
+    """Return the share of rows of regions, moved into boxes, for which the model agrees, and their number."""
+    shares: list[tuple[float, int] | None] = [None] * len(boxes)
+    for begin in range(0, len(boxes), N_TOGETHER):
+        together = boxes[begin : begin + N_TOGETHER]
+        moves = [(_some(rows_in_region(movable.matrix, regions, i)), box, targets[i]) for i, box in together]
+        for number, _, agrees in ask_boxes(movable, moves, N_MOVED):
+            shares[begin + number] = float(np.mean(agrees)), agrees.size
+    return shares
+
+
+def _cut_box(
+    search: ChangeSearch, regions: Boxes, i: int, box: FoundChange, movable: MovableRows
+) -> Iterator[RegionalBox]:
+    """Cut a box to values at which the model gives the wanted outcome for most rows of the region."""
+    state, target = search.state, search.targets[i]
+    own = rows_in_region(movable.matrix, regions, i)
+    own = own[evenly_spaced(len(own), N_CUT[0])]
+    for _, part, judged in cut_boxes(movable, [(own, box, target)], N_CUT[1]):
+        if part.plausibility >= search.options.min_plausibility:
+            reached = _share_reached(state, rows_in_region(state.forest.X, regions, i), part, target)
+            yield RegionalBox(part, True, reached, confirmed=(float(judged.mean()), len(judged) * len(own)))
+
+
+def make_regional(search: ChangeSearch, i: int, rule: Line, box: RegionalBox) -> RegionalChange:
+    """Turn what was found for a rule into a value."""
+    state, target, found = search.state, search.targets[i], box.found
+    change = RegionalChange(*rule, target.text, model=state.model_name, target=state.target, is_reached=box.is_reached)
+    if found is None:
+        return change
+    names = names_of(state, found)
+    if not box.exists:
+        return replace(change, nearest=found.probability, nearest_variables=names)
+    nothing = np.full(len(state.encoding.columns), np.nan, dtype=np.float32)  # there is no row to begin at
+    sides = sides_of(state, found, nothing, search.limits)
+    if box.confirmed is not None:
+        share, n_asked = box.confirmed
+        change = replace(change, confirmed=bool(share >= search.levels[i]), confirmed_share=share, n_asked=n_asked)
+    return replace(
+        change,
+        unless=tuple(side.bounds for side in sides if side.bounds is not None and side.is_bounded),
+        variables=names,
+        probability=found.mean,
+        plausibility=found.plausibility,
+        bound=found.bound,
+        support=len(found.rows),
+        n_wanted=int(np.count_nonzero(holds_at_rows(state, target, found.rows))),
+        reached=box.reached,
+    )

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice._forest.out_of_bag import probabilities_at
+from suffice._forest.outcomes import range_text
 from suffice._forest.rounded_bounds import round_end, round_whole_end
 from suffice._table.condition import Condition
+from suffice._text import format_value
 from suffice.changes.limits import HIGHEST, LOWEST, notes_about
 from suffice.changes.search import evenly_spaced, holds_at_rows
-from suffice.changes.values import Change, Move, RowChanges
-from suffice.changes.wording import move_text
+from suffice.changes.values import Change, Move, RowChanges, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # Training rows in a box over which the forest's probability is averaged.
 N_AVERAGED = 100
 INF = math.inf
+# Categories that a sentence lists before it only counts them.
+N_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -300,3 +303,29 @@ def _decode(side: Side, column: Column) -> Any:
     if column.kind == "whole" and side.point == int(side.point):
         return int(side.point)
     return side.point if side.point in (side.low, side.high) else column.decode(side.point)
+
+
+def move_text(column: Column, before: Any, after: Any, low: float, high: float, labels: tuple[Any, ...]) -> str:
+    """Write what happens to a column."""
+    if column.reads == "yes/no" and {before, after} <= {0, 1, None}:
+        before, after = (None if value is None else bool(value) for value in (before, after))
+        column, labels = column.drawn, tuple(flag for flag in (False, True) if low <= flag <= high)
+    own = format_value(before) if before is None or column.kind != "category" else quoted(before)
+    if after is None:
+        return f"making {column.name} missing (now {own})"
+    if column.kind == "category":
+        others = [quoted(label) for label in labels if label != after]
+        shown = [quoted(after), *others[: N_LISTED - 1]]
+        n_more = len(others) - N_LISTED + 1
+        values = f"{', '.join(shown)} or {n_more} more" if n_more > 0 else _either(shown)
+    else:
+        values = range_text(low, high)
+    if before is None:
+        return f"setting {column.name} (now missing) to {values}"
+    is_amount = column.kind != "category" and column.part is None
+    verb = ("raising" if after > before else "lowering") if is_amount else "changing"
+    return f"{verb} {column.name} from {own} to {values}"
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

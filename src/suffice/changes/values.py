@@ -12,6 +12,7 @@ from suffice._table.frames import make_frame
 from suffice._table.rows import move_rows
 from suffice._text import (
     counted,
+    format_category,
     format_level,
     format_number,
     format_outcome,
@@ -22,7 +23,6 @@ from suffice._text import (
     name_model,
     to_plain,
 )
-from suffice.changes.wording import confirmation_text, name_target, quoted
 from suffice.errors import check_word
 from suffice.explaining.row_answers import RowAnswers
 
@@ -32,6 +32,30 @@ if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
     from suffice._table.condition import Condition
     from suffice._table.encoding import Column
+
+
+def name_target(name: str) -> str:
+    """Write what the outcomes are called, as the subject of a sentence."""
+    return "the outcome" if name in ("y", "prediction") else name
+
+
+def confirmation_text(model: str | None, confirmed: bool | None, share: float | None, n_asked: int) -> str:
+    """Write whether the model confirms a change, and for how many moved rows it does; nothing if it was not asked."""
+    if confirmed is None:
+        return ""
+    name = name_model(model)
+    text = f"{name[0].upper()}{name[1:]} {'confirms' if confirmed else 'does NOT confirm'} this"
+    if share is None:
+        return f"{text}."
+    return f"{text}; it agrees for {round(share * n_asked)} of {counted(n_asked, 'row')} moved into this range."
+
+
+def quoted(label: Any) -> str:
+    """Write a category; in quotes if it holds words of the sentence around it: "from 0 to 5 to 9" has two readings."""
+    text = format_category(label)
+    is_unclear = any(word in text for word in (" to ", " or ", " and ", ","))
+    return f'"{text}"' if is_unclear and not text.startswith('"') else text
+
 
 # Below this probability of the target, no nearest miss is named.
 NEARLY_NOTHING = 0.01

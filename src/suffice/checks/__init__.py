@@ -6,7 +6,7 @@ rows or for shuffled outcomes. `SufficientExplainer` has a method for each check
 
 from suffice.checks.certificates import CertifiedRules
 from suffice.checks.quality import Quality
-from suffice.checks.signal import SignalCheck
+from suffice.checks.refits import SignalCheck
 from suffice.explaining.certificate import Certificate
 from suffice.explaining.stability import RowStability, SetStability
 

@@ -1,6 +1,6 @@
 """Whether the best set of a row returns when the forest is grown again: counts, and their words.
 
-The forests are grown by ``checks.stability``.
+The forests are grown by ``checks.refits``.
 """
 
 from __future__ import annotations

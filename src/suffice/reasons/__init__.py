@@ -1,7 +1,6 @@
 """The reasons of decisions: the variables of a small sufficient set, in order, in the wording of a code book.
 
-``search`` finds them, or refuses those that would not be true; ``order`` chooses the set, and ``model_use`` asks the
-model whether it uses the variables.
+``search`` finds them, or refuses those that would not be true; a code book gives them their words.
 """
 
 from suffice.reasons.code_book import CodeBook, CodeLine

@@ -29,8 +29,7 @@ from suffice.app.pages.row_panels import (
 from suffice.app.parts.controls import advance
 from suffice.app.state import workspace as workspaces
 from suffice.app.state.jobs import Job, Jobs
-from suffice.app.state.sessions import Sessions
-from suffice.app.state.uploads import read_code_book_upload
+from suffice.app.state.sessions import Sessions, read_code_book_upload
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 

@@ -11,8 +11,8 @@ from app_client import BAD_FILES, as_upload
 
 from suffice._io.saved_parts import LIMIT_VARIABLE
 from suffice._io.sources import UPLOAD_VARIABLE
-from suffice.app.state import uploads
-from suffice.app.state.uploads import read_upload
+from suffice.app.state import sessions
+from suffice.app.state.sessions import read_upload
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
@@ -36,12 +36,12 @@ def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"^x\.parquet would take 7\.8\d KiB in memory, and the limit is 1 KiB"):
         read_upload(as_upload(many.getvalue()), "x.parquet")
     monkeypatch.delenv(UPLOAD_VARIABLE)
-    assert uploads.MAX_COLUMNS == 5000
-    monkeypatch.setattr(uploads, "MAX_COLUMNS", 50)  # thousands take seconds to read
+    assert sessions.MAX_COLUMNS == 5000
+    monkeypatch.setattr(sessions, "MAX_COLUMNS", 50)  # thousands take seconds to read
     wide = ",".join(f"c{i}" for i in range(51))
     with pytest.raises(ValueError, match=r"^x\.csv has 51 columns, and the app takes at most 50"):
         read_upload(as_upload(f"{wide}\n{wide}\n".encode()), "x.csv")
-    monkeypatch.setattr(uploads, "MAX_UPLOAD", 10)
+    monkeypatch.setattr(sessions, "MAX_UPLOAD", 10)
     with pytest.raises(ValueError, match="larger than 0 MiB"):
         read_upload(as_upload(b"x" * 11), "x.csv")
 
@@ -53,7 +53,7 @@ def test_a_table_is_read_in_a_process_with_limited_memory(monkeypatch):
         calls.append((function, max_bytes))
         return pl.DataFrame({"a": [1]}), []
 
-    monkeypatch.setattr(uploads, "run_in_process", run)
+    monkeypatch.setattr(sessions, "run_in_process", run)
     monkeypatch.setenv(UPLOAD_VARIABLE, "1G")
     read_upload(as_upload(b"a\n1\n"), "t.csv")
     assert calls == [("suffice._io.files:read_with_notes", 6 * 2**30 + 2**29)]

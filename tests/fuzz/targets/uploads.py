@@ -16,7 +16,7 @@ from forged_files import honest
 from hypothesis import strategies as st
 
 from fuzz.targets import table_files
-from suffice.app.state import uploads
+from suffice.app.state import sessions
 
 MAX_BYTES = 4 * 2**30
 _NAMES = st.sampled_from(
@@ -40,10 +40,10 @@ def check(case):
     for where, value in changes:
         data[int(where * len(data))] = value
     limits = mock.patch.dict(os.environ, {"SUFFICE_MAX_UPLOAD": "64M"})
-    with warnings.catch_warnings(), mock.patch.object(uploads, "run_in_process", _run_here), limits:
+    with warnings.catch_warnings(), mock.patch.object(sessions, "run_in_process", _run_here), limits:
         warnings.simplefilter("ignore")
         try:
-            upload, _ = uploads.read_upload(url + base64.b64encode(data).decode(), name)
+            upload, _ = sessions.read_upload(url + base64.b64encode(data).decode(), name)
         except ValueError as error:
             if "/tmp" in str(error):
                 raise

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from suffice._cli.commands import certify, change, demo, explain, fit, info, reasons, report, rules, verify, web_app
+from suffice._cli.commands import certify, change, explain, fit, reasons, rules, web_app
 from suffice._cli.printing import say
 
 cli = typer.Typer(
@@ -26,8 +26,8 @@ cli = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(demo.demo, fit.fit, explain.explain, change.change, reasons.reasons, verify.verify, report.report, rules.rules),
-    *(certify.certify, web_app.app, info.info),
+    *(web_app.demo, fit.fit, explain.explain, change.change, reasons.reasons, reasons.verify, explain.report),
+    *(rules.rules, certify.certify, web_app.app, fit.info),
 ):
     # Typer keeps the line breaks inside of paragraphs.
     cli.command(help=re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(command.__doc__ or "")))(command)

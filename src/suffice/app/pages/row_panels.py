@@ -94,7 +94,7 @@ def give_reasons(
     name: str | None = "",
 ) -> list[Any]:
     """Give the reasons of the row of a view."""
-    from suffice.app.state.uploads import read_code_book_upload
+    from suffice.app.state.sessions import read_code_book_upload
 
     try:
         book = None if content is None else read_code_book_upload(content, name or "")

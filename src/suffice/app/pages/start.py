@@ -16,8 +16,15 @@ from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import controls
 from suffice.app.parts.grids import grid, page_of, table_columns
 from suffice.app.state.jobs import Job, Jobs
-from suffice.app.state.sessions import PendingTable, PendingTables, Sessions, demo_workspace, fit_workspace
-from suffice.app.state.uploads import MAX_UPLOAD, read_upload
+from suffice.app.state.sessions import (
+    MAX_UPLOAD,
+    PendingTable,
+    PendingTables,
+    Sessions,
+    demo_workspace,
+    fit_workspace,
+    read_upload,
+)
 from suffice.app.state.workspace import Workspace
 
 if TYPE_CHECKING:
