@@ -3,7 +3,7 @@
 # make docs   the documentation as a site, with the executed gallery   make screenshots  its pictures of app and cards
 # make bench-scale   figures of large tables, Spark and Dask
 # make bench-speed   default forests beside shap, shapiq, woodelf, fasttreeshap and XGBoost
-# make bench-rules   short lists of rules against RuleFit, SkopeRules, FIGS, GreedyRuleList and RIPPER
+# make bench-rules   short lists of rules against nine other models of few rules; about half an hour
 # make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make bench-estimator   what the default finds and misses: known variables, noise, power, categories, seeds, time
