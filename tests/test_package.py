@@ -38,6 +38,7 @@ def test_the_package_exports_these_names():
         "SignalCheck",
         "SufficientExplainer",
         "SufficientSet",
+        "rule",
         "__version__",
     ]
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from suffice.explaining.explanation import Explanation as Explanation
     from suffice.explaining.explanation import SufficientSet as SufficientSet
     from suffice.explaining.explanations import Explanations as Explanations
+    from suffice.explaining.own_rule import rule as rule
     from suffice.explaining.rule import Rule as Rule
     from suffice.explaining.stability import SetStability as SetStability
     from suffice.reasons.code_book import CodeBook as CodeBook
@@ -47,6 +48,7 @@ _MODULE_OF = {
     "SignalCheck": "checks.refits",
     "SufficientExplainer": "explainer",
     "SufficientSet": "explaining.explanation",
+    "rule": "explaining.own_rule",
 }
 __all__ = [*_MODULE_OF, "__version__"]  # noqa: PLE0604
 

@@ -12,9 +12,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from drawn_rules import HOUR, TEMP, WORK, rows_of, rule
-from read_sentences import parse_conditions
 
 from suffice._table.condition import Condition
+from suffice._table.condition_text import parse_conditions
 
 NAN, INF = math.nan, math.inf
 

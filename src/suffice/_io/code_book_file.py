@@ -17,27 +17,10 @@ from suffice._io.sources import parse_json, read_bytes, unpack
 from suffice._io.text_tables import decode
 from suffice._io.writing import replacing
 from suffice._table.condition import Condition
+from suffice._table.condition_text import parse_conditions
 from suffice._text import first_repeated
 from suffice.errors import did_you_mean
 from suffice.reasons.code_book import CodeBook, CodeLine
-
-
-def _read_labels(text: str) -> tuple[Any, ...]:
-    """Read labels as `format_label` writes them."""
-    labels: list[Any] = []
-    for quoted, bare in re.findall(r"(\"(?:[^\"\\]|\\.)*\")|([^, ][^,]*)", text):
-        if quoted:
-            labels.append(json.loads(quoted))
-        elif bare in ("True", "False"):
-            labels.append(bare == "True")
-        elif re.fullmatch(r"-?[0-9]+", bare):
-            labels.append(int(bare))
-        elif re.match(r"-?[0-9]", bare):
-            labels.append(float(bare))
-        else:
-            labels.append(bare)
-    return tuple(labels)
-
 
 FIELDS = ("variable", "condition", "direction", "code", "text", "fixed")
 NEEDED = ("variable", "code", "text")
@@ -45,11 +28,6 @@ _FLAGS = {"yes": True, "true": True, "no": False, "false": False, "": False}
 _SEPARATORS = (",", ";", "\t", "|")
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})")
-_LABEL = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\W\d_][^,{}\"]*?)"
-_ITEM = rf"(?:{_LABEL}|-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
-_COMPARISON = re.compile(r"([<>]=?|=) (-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)( or missing)?")
-_ONE_LABEL = re.compile(rf"(!?=) ({_LABEL})( or missing)?")
-_LABELS = re.compile(rf"(in|not in) {{({_ITEM}(?:, {_ITEM})*)}}( or missing)?")
 
 
 def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]) -> tuple[CodeLine, ...]:
@@ -214,18 +192,10 @@ def _read(text: str) -> Condition:
     try:
         if match := _RANGE.fullmatch(text):
             return Condition("v", float(match[1]), float(match[2]), low_closed=True, high_closed=True)
-        if text in ("is missing", "is known"):
-            return Condition("v", missing=text == "is missing", values=text == "is known")
-        if match := _COMPARISON.fullmatch(text):
-            sign, end, missing = match[1], float(match[2]), bool(match[3])
-            low, high = -math.inf if "<" in sign else end, math.inf if ">" in sign else end
-            return Condition("v", low, high, sign != ">", sign != "<", missing)
-        if match := _ONE_LABEL.fullmatch(text) or _LABELS.fullmatch(text):
-            is_excluded = match[1] in ("!=", "not in")
-            return Condition("v", missing=bool(match[3]), labels=_read_labels(match[2]), excluded=is_excluded)
+        [condition] = parse_conditions(f"IF v {text}", ["v"])
     except ValueError:  # such as 5..3
-        pass
-    raise ValueError(
-        f"`condition` cannot be read from {text!r}: write it as '< 20000', '20000..30000', '= rent', "
-        "'in {rent, free}' or 'is missing'."
-    )
+        raise ValueError(
+            f"`condition` cannot be read from {text!r}: write it as '< 20000', '20000..30000', '= rent', "
+            "'in {rent, free}' or 'is missing'."
+        ) from None
+    return condition

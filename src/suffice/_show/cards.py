@@ -269,7 +269,10 @@ def _sentence(sentence: Sequence[Word]) -> Html:
 def _figures(rule: RulePicture) -> Html:
     drawn = [
         element("div", "figure", element("span", "", s.name, title=meaning), bar(s.value, kind, s.tick), s.text)
-        for s, kind, meaning in ((rule.sdp, "", SDP_MEANING), (rule.coverage, "plain", COVERAGE_MEANING))
+        for s, kind, meaning in (
+            (rule.sdp, "", SDP_MEANING if rule.sdp.name == "SDP" else ""),
+            (rule.coverage, "plain", COVERAGE_MEANING),
+        )
     ]
     return element("div", "figures", *drawn)
 

@@ -204,15 +204,19 @@ def picture_rule(
     proof = f"No other such rule covers more{rows}." if rule.optimal else f"A rule that covers more{rows} may exist."
     where = "every point" if rule.everywhere else "each of these rows" if rows else "every training row"
     proof += f" The SDP is proven for {where} within these bounds."
-    precision, lift = rule.precision, ", ".join(rule.lift_texts(rule.sdp))
+    text = "-" if rule.precision is None else format_share(rule.precision)
+    precision = sdp = Share("precision", rule.precision or 0.0, text)
+    if rule.sdp is not None:
+        sdp = Share("SDP", rule.sdp, format_with_bound(rule.sdp, lower), pi)
+    lift = ", ".join(rule.lift_texts(sdp.value, always=rule.sdp is None))
     return RulePicture(
         sentence=write_sentence(rule.conditions, rule.conclusion),
         text=str(rule),
-        sdp=Share("SDP", rule.sdp, format_with_bound(rule.sdp, lower), pi),
+        sdp=sdp,
         coverage=coverage_share(rule.coverage),
-        precision=Share("precision", precision or 0.0, "-" if precision is None else format_share(precision)),
+        precision=precision,
         rows=rule.rows_text,
-        proof=proof,
+        proof="" if rule.sdp is None else proof,
         checked=rule.checked_text,
         lift=f"{lift[0].upper()}{lift[1:]}." if lift else "",
         missing=missing_text(rule.conditions),

@@ -230,7 +230,7 @@ class _Rows:
             "sets": self._place_sets(explanation),
             "nSets": n_sets,
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
-            "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
+            "sdp": floor_percent(explanation.best_set.sdp if rule is None or rule.sdp is None else rule.sdp),
             "lower": floor_percent(explanation.best_set.lower or 0.0),
             "columns": [self._boxes.position_of[name] for name, _ in shown] if rule is None else 0,
             "drawn": drawn,

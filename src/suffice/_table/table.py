@@ -338,6 +338,15 @@ class Table:
         is_declared = not isinstance(column, np.ndarray) and self._is_categorical(column)
         return not is_declared and any(isinstance(label, str) for label in self.labels(i)[0])
 
+    def compared_labels(self, i: int) -> tuple[Any, ...] | None:
+        """Return the labels of a column of labels; None for numbers and dates."""
+        if self.n_rows and not len(self._columns[i]):  # a table that was decoded holds its labels alone
+            return self._read[i, "labels"][0] if (i, "labels") in self._read else None
+        if self.kind(i) in ("number", "date"):
+            return None
+        labels, codes = self.labels(i)
+        return None if self.is_text(i) and inspect_text(self.names[i], labels, codes).holds == "numbers" else labels
+
     def labels(self, i: int) -> Labels:
         """Read a column as labels."""
         labels: Labels = self._once(i, "labels", self._read_labels)

@@ -10,13 +10,14 @@ import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.condition import Condition, check_conditions, import_library, quote_for_pandas
+from suffice._table.input import read_outcomes
 from suffice._table.table import read_columns
 from suffice._text import (
     counted,
@@ -27,7 +28,7 @@ from suffice._text import (
     format_share,
     is_rare,
 )
-from suffice.explaining.certificate import Certificate
+from suffice.explaining.certificate import Certificate, make_certificates
 
 __all__ = ["Condition", "Promise", "Rule"]
 
@@ -65,8 +66,8 @@ class Rule:
         The class label or the number that is explained.
     interval : tuple of float or None
         Regression: (low, high), both ends included; the outcome is kept while Y stays in it.
-    sdp : float
-        The same-decision probability at the explained row.
+    sdp : float or None
+        The same-decision probability at the explained row; None if no row was explained (`suffice.rule`).
     support : int
         The number of training rows that the rule covers.
     coverage : float
@@ -113,7 +114,7 @@ class Rule:
     conditions: tuple[Condition, ...]
     outcome: Any
     interval: tuple[float, float] | None
-    sdp: float
+    sdp: float | None
     support: int
     coverage: float
     precision: float | None
@@ -272,26 +273,79 @@ class Rule:
 
     def __str__(self) -> str:
         """Return the rule as a sentence."""
-        covered = [f"coverage {format_percent(self.coverage)} %", counted(self.support, "row")]
-        figures = [*covered, f"SDP {format_probability(self.sdp)}"]
-        return f"{self.sentence}  ({', '.join([*figures, *self.lift_texts(self.sdp)])})"
+        figures = [f"coverage {format_percent(self.coverage)} %", counted(self.support, "row")]
+        if self.sdp is not None:
+            figures += [f"SDP {format_probability(self.sdp)}", *self.lift_texts(self.sdp)]
+            return f"{self.sentence}  ({', '.join(figures)})"
+        if self.n_kept is not None and self.precision is not None:
+            figures.append(f"precision {format_share(self.n_kept / self.support)}")
+            figures += [f"{format_share(self.precision)} expected", *self.lift_texts(self.precision, always=True)]
+        measured = [] if self.n_kept is None else [", ".join(figures)]
+        checked = [] if self.certificate is None else [self.certificate.sentence]
+        return f"{self.sentence}  ({'; '.join([*measured, *checked])})" if measured or checked else self.sentence
 
-    def lift_texts(self, probability: float) -> list[str]:
-        """Return what a probability of the outcome means for a rare class.
+    def certify(self, X: Any, y: Any, *, level: float = 0.9, confidence: float = 0.95) -> Rule:
+        """Check the rule on rows that had no part in choosing it.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns), or dict of columns
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their outcomes.
+        level : float, default=0.9
+            The precision that is to be certified, in (0, 1].
+        confidence : float, default=0.95
+            The confidence of the lower bound and of the test, in (0, 1).
+
+        Returns
+        -------
+        Rule
+            The rule with a certificate. To test several rules together, see `SufficientExplainer.certify`.
+
+        Examples
+        --------
+        >>> import suffice
+        >>> tenure = np.arange(60)
+        >>> checked = suffice.rule("tenure < 30 then leaves").certify(
+        ...     {"tenure": tenure}, np.where(tenure < 28, "leaves", "stays"), level=0.8
+        ... )
+        >>> print(checked)
+        IF tenure < 30 THEN leaves  (checked on 30 fresh rows: right in 93 %, at least 80 % (95 % confidence))
+        >>> checked.certificate.verdict
+        'holds'
+        """
+        table = read_columns(X)
+        kept = self.promise.keeps(read_outcomes(y, table.n_rows)[self.covers(table)])
+        figures = [len(kept)], [int(np.count_nonzero(kept))]
+        [certificate] = make_certificates(
+            *figures, level=level, confidence=confidence, adjustment=None, is_set_aside=False
+        )
+        return replace(self, certificate=certificate)
+
+    def lift_texts(self, probability: float, *, always: bool = False) -> list[str]:
+        """Return what a probability of the outcome means beside its share of all rows.
 
         Parameters
         ----------
         probability : float
             The SDP or the precision of the rule.
+        always : bool, default=False
+            Whether the share of all rows is stated even if the probability is far above it.
 
         Returns
         -------
         list of str
-            How many times as likely as on average it is; empty for other outcomes, and if the base rate is not known.
+            How many times as likely as on average a rare class is; for others, the share of all rows, if the
+            probability does not remove at least half of the uncertainty that it leaves. Empty otherwise, and if the
+            base rate is not known.
         """
-        if self.base_rate is None or self.interval is not None or not is_rare(self.base_rate):
+        if self.base_rate is None or self.interval is not None:
             return []
-        return [format_lift(probability / self.base_rate)]
+        if is_rare(self.base_rate):
+            return [format_lift(probability / self.base_rate)]
+        is_near = 1 - probability > (1 - self.base_rate) / 2
+        return [f"{format_share(self.base_rate)} among all rows"] if always or is_near else []
 
     @property
     def rows_text(self) -> str:

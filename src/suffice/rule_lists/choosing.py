@@ -46,7 +46,7 @@ def distinct_rules(rules: Iterable[Rule | None]) -> list[Rule]:
         if not isinstance(rule, Rule):
             raise TypeError(f"`rules` must hold Rule values or None, got {rule!r}.")
         conditions = frozenset(rule.conditions)
-        if conditions not in surest or rule.sdp > surest[conditions].sdp:
+        if conditions not in surest or (rule.sdp or 0.0) > (surest[conditions].sdp or 0.0):
             surest[conditions] = rule
     return list(surest.values())
 

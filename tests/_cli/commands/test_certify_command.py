@@ -103,3 +103,14 @@ def test_the_column_of_outcomes_is_needed(here, capsys):
     assert command("certify buys.suffice renamed.csv --ignore-extra --rules rules.json") == 2
     assert "--target: there is no column 'buys' in renamed.csv" in capsys.readouterr().err
     assert command("certify buys.suffice renamed.csv --ignore-extra --rules rules.json -t bought") == 0
+
+
+def test_rules_of_ones_own_are_checked(here, capsys):
+    own = "--rule", "age > 40 and city != Oslo then yes", "--rule", "age > 20 then yes"
+    assert command("certify buys.suffice fresh.csv --ignore-extra", *own) == 3
+    out = capsys.readouterr().out
+    assert "1 of 2 rules certified" in out
+    assert "does not hold: IF age > 20 THEN yes" in out
+    assert "holds: IF age > 40 AND city != Oslo THEN yes" in out
+    assert command("certify buys.suffice fresh.csv --ignore-extra", "--rule", "agee > 40") == 2
+    assert "Unknown column 'agee'. Did you mean 'age'?" in capsys.readouterr().err

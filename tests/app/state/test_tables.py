@@ -60,6 +60,9 @@ FRAME = pl.DataFrame(
         ("customerID != 1677-AEVQX", [0, 2, 3]),
         ("plan = two year AND id > 1", [2]),
         ("id = 2 and plan = month to month", [1]),
+        ("customerID in {1677-AEVQX, 0042}", [1, 2]),
+        ("plan = two year or missing", [0, 2, 3]),
+        ("plan not in {two year}", [1]),
         ("plan is missing", [3]),
         ("new = True", [0, 2]),
         ("age > 21.5", [1, 3]),
@@ -72,10 +75,12 @@ def test_rows_are_found(text, rows):
     assert find_rows(FRAME, text).tolist() == rows
 
 
-def test_a_wrong_name_is_answered_by_a_near_one_and_a_known_name_is_not():
+def test_a_wrong_name_or_category_is_answered_by_a_near_one():
     with pytest.raises(ValueError, match=r"Did you mean 'customerID'\?"):
         find_rows(FRAME, "customerId = 1677-AEVQX")
-    with pytest.raises(ValueError, match="'age' holds numbers: compare it with a number, not with '12-34'"):
+    with pytest.raises(ValueError, match=r"no category '1677-AEVQ'\. Did you mean '1677-AEVQX'\?"):
+        find_rows(FRAME, "customerID = 1677-AEVQ")
+    with pytest.raises(ValueError, match="The column 'age' holds numbers, got '12-34'"):
         find_rows(FRAME, "age = 12-34")
 
 

@@ -37,6 +37,10 @@ def certify(
             "rules of the training rows.",
         ),
     ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A rule of your own: see the examples. Repeat the option for several."),
+    ] = None,
     target: Annotated[
         str | None,
         typer.Option("--target", "-t", metavar="COL", help="The column with the outcomes; by default that of the fit."),
@@ -69,6 +73,8 @@ def certify(
 
     [cyan]suffice certify loans.suffice june.csv[/]
 
+    [cyan]suffice certify loans.suffice june.csv --rule 'income < 20000 and plan = basic then default'[/]
+
     [cyan]suffice rules loans.suffice --format json -o rules.json[/]
 
     [cyan]suffice certify loans.suffice june.csv --rules rules.json -o checked.json || echo 'look at the rules'[/]
@@ -80,14 +86,13 @@ def certify(
     """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
-    from suffice._io.rule_file import read_rules
 
     kinds, inputs = ("json", "csv", "parquet", "arrow"), [explainer, fresh, rules]
     kind = None if output is None else format_of_output(output, kinds, inputs)
     loaded = load_explainer_file(explainer, options.changed_settings(pi, None, None, unseen, ignore_extra))
     X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
     with working("Checking rules"):
-        what: Any = read_rules(rules, loaded.target_name_) if rules is not None else _training_rules(loaded)
+        what = _rules_to_check(loaded, rules, rule or [])
         checked = loaded.certify(
             what, X, y, confidence=confidence, level=level, adjust=None if adjust == "none" else adjust
         )
@@ -99,7 +104,13 @@ def certify(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _training_rules(explainer: SufficientExplainer) -> list[Any]:
+def _rules_to_check(explainer: SufficientExplainer, path: str | None, texts: list[str]) -> list[Any]:
+    from suffice._io.rule_file import read_rules
+    from suffice.explaining.own_rule import rule
+
+    if path is not None or texts:
+        own: list[Any] = [rule(text, explainer) for text in texts]
+        return own + ([] if path is None else read_rules(path, explainer.target_name_))
     explanations = explainer.explain(*explainer.training, sets="minimal", rules="minimal")
     return list(explanations.rules)
 

@@ -6,7 +6,6 @@ Rows are found by conditions, such as ``hour > 17 AND sky = clear``, or by words
 from __future__ import annotations
 
 import datetime
-import operator
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,21 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from suffice._table.condition_text import read_rule_text
 from suffice._table.rows import id_text
+from suffice._table.table import read_columns
 from suffice._text import format_label, format_number
-from suffice.errors import did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_OPERATORS: dict[str, Any] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "!=": operator.ne,
-}
 MAX_EXAMPLE = 24  # characters of a value in an example
 
 
@@ -87,35 +79,15 @@ def find_rows(frame: pl.DataFrame, text: str) -> NDArray[np.intp]:
     text = text.strip()
     if not text:
         return np.arange(frame.height)
-    if re.search("[<>=]| is missing$", text):
-        is_match = [_find_by_condition(frame, clause.strip()) for clause in re.split(r"\s+and\s+", text, flags=re.I)]
+    if re.search("[<>=]| in | is ", text):
+        table = read_columns(frame)
+        is_match = [condition.covers_rows(table) for condition in read_rule_text(text, table).conditions]
         return np.flatnonzero(np.logical_and.reduce(is_match))
     matches = [
         pl.col(name).cast(pl.String, strict=False).str.to_lowercase().str.contains(text.lower(), literal=True)
         for name in frame.columns
     ]
     return np.flatnonzero(frame.select(pl.any_horizontal(matches).fill_null(False)).to_series().to_numpy())
-
-
-def _find_by_condition(frame: pl.DataFrame, clause: str) -> NDArray[np.bool_]:
-    """Find the rows that fulfil a condition such as ``hour > 17`` or ``sky = clear``."""
-    # The longest name first: one name may be the beginning of another.
-    names = "|".join(re.escape(name) for name in sorted(frame.columns, key=len, reverse=True))
-    if match := re.fullmatch(f"({names}) is missing", clause):
-        return np.asarray(frame[match[1]].is_null())
-    match = re.fullmatch(rf"({names})\s*(<=|>=|!=|<|>|=)\s*(.+)", clause)
-    if match is None:
-        name = re.split("[<>=!]", clause)[0].strip()
-        raise ValueError(f"There is no column {name!r}.{did_you_mean(name, frame.columns)}")
-    column, compare, value = frame[match[1]], _OPERATORS[match[2]], match[3].strip('"')
-    if not column.dtype.is_numeric():
-        fulfils = compare(column.cast(pl.String, strict=False), value.lower() if column.dtype == pl.Boolean else value)
-    else:
-        try:
-            fulfils = compare(column.cast(pl.Float64).fill_nan(None), float(value))
-        except ValueError:
-            raise ValueError(f"{match[1]!r} holds numbers: compare it with a number, not with {value!r}.") from None
-    return np.asarray(fulfils.fill_null(False))
 
 
 def _has_values(dtype: pl.DataType) -> bool:
