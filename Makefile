@@ -10,6 +10,7 @@
 # make wheels   wheels for this system, each tried without a compiler     make sbom   what is inside a wheel, as CycloneDX
 # make test-lowest   the tests with the lowest versions that pyproject.toml allows   make recipe   check the conda recipe
 # make kernels-arm   the NEON build of the kernels, emulated     make portable   the core compiled for Windows and macOS
+# make test-catboost   the tests of models of CatBoost, which is too large for the default environment (280 MB)
 # make experiments, make experiments-quick   the paper's tables and figures
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
 # make soak MINUTES=10   the app under 50 clients that upload, fit, cancel and vanish; answers compared with the library's
@@ -32,7 +33,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 
 .PHONY: demo test test-slow lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
-.PHONY: bench-estimator experiments experiments-quick fuzz soak sanitize kernels-arm clean
+.PHONY: bench-estimator experiments experiments-quick fuzz soak sanitize kernels-arm clean test-catboost
 .PHONY: test-lowest wheels sbom portable recipe
 
 demo: .venv/installed
@@ -47,6 +48,9 @@ test: .venv/installed-test lint
 # tests of hypothesis with all examples, of which `make test` draws a fifth.
 test-slow: .venv/installed-test
 	SUFFICE_EXAMPLES=all $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "slow or hypothesis"
+
+test-catboost: .venv-catboost/installed
+	.venv-catboost/bin/python -m pytest tests/proofs/test_catboost.py
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .
@@ -207,6 +211,13 @@ $(MODULES): | .venv/created
 	test -d .venv-fasttreeshap || $(PYTHON) -m venv .venv-fasttreeshap
 	.venv-fasttreeshap/bin/python -m pip install --quiet --disable-pip-version-check --no-compile numpy==1.26.4 \
 	  scikit-learn==1.9.1 fasttreeshap==0.1.6
+	touch $@
+
+.venv-catboost/installed: $(SOURCES)
+	test -d .venv-catboost || $(PYTHON) -m venv .venv-catboost
+	.venv-catboost/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  --config-settings=build-dir='build/catboost-core/{wheel_tag}' --editable '.[frame]' \
+	  catboost==1.2.10 lightgbm hypothesis pytest xgboost-cpu
 	touch $@
 
 .venv-peers/installed: $(SOURCES)

@@ -1,4 +1,4 @@
-"""``suffice rules`` and ``suffice certify``: one list of rules for all rows, and which rules hold on fresh rows."""
+"""``suffice rules``: one list of rules for all rows."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from suffice._cli.commands import options
-from suffice._cli.printing import note, say, say_numbered, working
+from suffice._cli.printing import note, say_numbered, working
 from suffice._text import counted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from suffice.changes.values import RegionalChanges
-    from suffice.checks.certificates import CertifiedRules
     from suffice.explainer import SufficientExplainer
     from suffice.rule_lists.estimators import RuleList
 
@@ -59,7 +56,9 @@ def rules(
         ),
     ] = None,
     model: options.AskedModel = None,
-    output: Annotated[str, options.output("Where to write; - is standard output.")] = "-",
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-",
     check: options.Check = "rows",
     pi: options.Pi = None,
     levels: options.Levels = None,
@@ -186,136 +185,3 @@ def _content(answer: Any, kind: str) -> bytes:
     if kind == "json":
         return f"{answer.to_json(ensure_ascii=False, indent=1)}\n".encode()
     return f"{answer.to_sql() if kind == 'sql' else answer}\n".encode()
-
-
-DOES_NOT_HOLD = 3  # the exit code
-N_SHOWN = 20  # rules of each verdict that are printed
-
-
-def certify(
-    explainer: options.Explainer,
-    fresh: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FRESH",
-            help="Rows with outcomes that nobody has used before: a table file, or - for standard input. By default "
-            "the rows that [bold]suffice fit --holdout[/] has set aside.",
-        ),
-    ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The rules to check, as JSON from [bold]suffice rules[/] or [bold]suffice explain[/]; by default the "
-            "rules of the training rows.",
-        ),
-    ] = None,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="A rule of your own: see the examples. Repeat the option for several."),
-    ] = None,
-    target: Annotated[
-        str | None, options.outcome_column("The column with the outcomes; by default that of the fit.")
-    ] = None,
-    level: Annotated[float | None, typer.Option(help="The share that must keep the outcome; pi by default.")] = None,
-    confidence: Annotated[float, typer.Option(help="The confidence of bounds and tests.")] = 0.95,
-    adjust: Annotated[
-        Literal["benjamini-hochberg", "holm", "none"],
-        typer.Option(help="How the tests are adjusted for the number of rules."),
-    ] = "benjamini-hochberg",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 3 unless every rule is certified, not only if one is refuted.")
-    ] = False,
-    output: Annotated[str | None, options.output("Write all rules: .json, .csv, .parquet or .arrow.")] = None,
-    pi: options.Pi = None,
-    unseen: options.Unseen = None,
-    ignore_extra: options.IgnoreExtra = False,
-    input_format: options.InputFormat = None,
-    escape_formulas: options.Formulas = True,
-) -> None:
-    """Check rules on rows that nobody has used before: which hold, and which no longer hold.
-
-    A rule holds if the rows certify that it is right in at least a share of --level of the rows that it covers. It does
-    not hold if the rows show the contrary. Otherwise it is undecided: it covers too few rows.
-
-    [bold]Examples[/]
-
-    [cyan]suffice certify loans.suffice june.csv[/]
-
-    [cyan]suffice certify loans.suffice june.csv --rule 'income < 20000 and plan = basic then default'[/]
-
-    [cyan]suffice rules loans.suffice --format json -o rules.json[/]
-
-    [cyan]suffice certify loans.suffice june.csv --rules rules.json -o checked.json || echo 'look at the rules'[/]
-
-    [bold]Exit codes[/]
-
-    0: no rule is refuted; 3: the rows show that some rule does not hold, or, with --strict, some rule is not certified;
-    2: bad input.
-    """
-    from suffice._io.explainer_file import load_explainer_file
-    from suffice._io.output import format_of_output
-
-    kinds, inputs = ("json", "csv", "parquet", "arrow"), [explainer, fresh, rules]
-    kind = None if output is None else format_of_output(output, kinds, inputs)
-    loaded = load_explainer_file(explainer, options.changed_settings(pi, None, None, unseen, ignore_extra))
-    X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
-    with working("Checking rules"):
-        what = _rules_to_check(loaded, rules, rule or [])
-        checked = loaded.certify(
-            what, X, y, confidence=confidence, level=level, adjust=None if adjust == "none" else adjust
-        )
-    _print(checked)
-    if output is not None and kind is not None:
-        _write(checked, output, kind, escape_formulas)
-        note(f"{len(checked.rules)} rules written to {output}.")
-    if checked.refuted or (strict and len(checked.certified) < len(checked.rules)):
-        raise typer.Exit(DOES_NOT_HOLD)
-
-
-def _rules_to_check(explainer: SufficientExplainer, path: str | None, texts: list[str]) -> list[Any]:
-    from suffice._io.rule_file import read_rules
-    from suffice.explaining.own_rule import rule
-
-    if path is not None or texts:
-        own: list[Any] = [rule(text, explainer) for text in texts]
-        return own + ([] if path is None else read_rules(path, explainer.target_name_))
-    explanations = explainer.explain(*explainer.training, sets="minimal", rules="minimal")
-    return list(explanations.rules)
-
-
-def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None, input_format: str | None) -> Any:
-    """Read the rows that have an outcome, and their outcomes."""
-    from suffice._cli.rows import check_column, with_outcome
-    from suffice._io.explainer_file import outcomes_of, text_columns
-    from suffice._io.files import read_table
-
-    name = target or explainer.target_name_
-    frame: pl.DataFrame = read_table(path, format=input_format, text_columns=text_columns(explainer, name))
-    check_column(frame.columns, name, path, "--target")
-    frame = with_outcome(frame, name)
-    y = outcomes_of(frame, name)
-    return (frame if name in explainer.fitted_.encoding.names else frame.drop(name)), y
-
-
-def _print(checked: CertifiedRules) -> None:
-    from suffice.checks.certificates import line_text
-
-    say(checked.heading)
-    for rules in (checked.refuted, checked.certified, checked.undecided):
-        say(*(line_text(rule) for rule in rules[:N_SHOWN]))
-        if len(rules) > N_SHOWN:
-            say(f"... and {len(rules) - N_SHOWN} more: {rules[0].certificate.verdict}")
-
-
-def _write(checked: CertifiedRules, output: str, kind: str, escape_formulas: bool) -> None:
-    import polars as pl
-
-    from suffice._io.output import write_bytes, write_table
-
-    if kind == "json":
-        write_bytes(f"{checked.to_json(ensure_ascii=False, indent=1)}\n".encode(), output)
-    else:
-        columns = checked.to_columns()
-        columns["outcome"] = [str(outcome) for outcome in columns["outcome"]]
-        write_table(pl.DataFrame(columns), output, kind, escape_formulas=escape_formulas)

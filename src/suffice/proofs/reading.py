@@ -1,0 +1,152 @@
+"""Read a fitted model of trees as an ensemble over the columns of the user's table.
+
+The dumps of the libraries are read in ``sklearn_trees`` and ``boosters``, the steps of a pipeline in ``steps``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._table.frames import as_frame
+from suffice._table.table import read_columns
+from suffice.proofs import boosters, sklearn_trees
+from suffice.proofs.ensemble import Ensemble
+from suffice.proofs.joining import names_of
+from suffice.proofs.steps import read_behind
+
+READABLE = (
+    "Models that can be read: DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting and "
+    "HistGradientBoosting of scikit-learn, XGBoost, LightGBM and CatBoost, each alone or as the last step of a Pipeline"
+)
+_FORESTS = {
+    f"{family}{task}"
+    for family in ("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees")
+    for task in ("Classifier", "Regressor")
+}
+_NUMBERS_TOLERANCE = 1e-6  # of predicted numbers, relative: some libraries return them in float32
+
+
+def read_model(model: Any, X: Any = None) -> Ensemble:
+    """Read a fitted model, or a pipeline that ends in one.
+
+    Parameters
+    ----------
+    model : estimator or Booster
+        A fitted model of trees.
+    X : table, default=None
+        Rows as the model is given them. A pipeline, and a model of categories, is read by their values and types.
+
+    Returns
+    -------
+    Ensemble
+        Its trees, over the columns of the table.
+    """
+    library, kind = type(model).__module__.partition(".")[0], type(model).__name__
+    if library == "sklearn" and kind == "Pipeline":
+        return _read_pipeline(model, X)
+    if library == "sklearn":
+        return _read_sklearn(model, kind, X)
+    if library not in ("xgboost", "lightgbm", "catboost"):
+        raise TypeError(f"A {kind} cannot be read as trees. {READABLE}.")
+    try:
+        if library == "catboost":
+            return boosters.read_catboost(model, X)
+        reader = boosters.read_xgboost if library == "xgboost" else boosters.read_lightgbm
+        return reader(model, None if X is None else read_columns(X))
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        raise ValueError(
+            f"The dump of this {kind} is not what {library} documents: {type(error).__name__}, {error}."
+        ) from error
+
+
+def _read_sklearn(model: Any, kind: str, X: Any) -> Ensemble:
+    is_histogram = kind.startswith("HistGradientBoosting")
+    if kind not in _FORESTS and not kind.startswith("GradientBoosting") and not is_histogram:
+        raise TypeError(f"A {kind} cannot be read as trees. {READABLE}.")
+    if not hasattr(model, "n_features_in_"):
+        raise ValueError(f"This {kind} is not fitted: call `fit` first.")
+    names = names_of(
+        getattr(model, "feature_names_in_", None), model.n_features_in_, None if X is None else read_columns(X)
+    )
+    if not is_histogram:
+        return (sklearn_trees.read_forest if kind in _FORESTS else sklearn_trees.read_boosted)(model, names, kind)
+    encoded, encoder = sklearn_trees.read_histogram_boosted(model, names, kind)
+    if encoder is None:
+        return encoded
+    if X is None or not len(X):
+        raise ValueError(f"This {kind} has categories: pass `X`, rows as the model is given them.")
+    return read_behind(encoded, encoder, X)
+
+
+def _read_pipeline(pipeline: Any, X: Any) -> Ensemble:
+    if X is None or not len(X):
+        raise ValueError("A Pipeline is read by the values of rows: pass `X`, rows as the model is given them.")
+    steps, model = pipeline[:-1], pipeline[-1]
+    X = X if isinstance(X, np.ndarray) or as_frame(X) is not None else np.asarray(X)
+    if not len(steps):
+        return read_model(model, X)
+    encoded = steps.transform(X)
+    return read_behind(read_model(model, encoded.toarray() if hasattr(encoded, "toarray") else encoded), steps, X)
+
+
+def read_model_file(path: str | Path, X: Any = None) -> Ensemble:
+    """Read a model from the file that its library has saved: XGBoost .json or .ubj, LightGBM .txt, CatBoost .json.
+
+    Classes are numbered from 0, and all trees are read.
+    """
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind in (".pkl", ".pickle", ".joblib", ".skops", ".dill", ".cbm", ".bin", ".model", ".onnx"):
+        fix = (
+            "save it by model.save_model(...) as .json"
+            if kind in (".cbm", ".bin", ".model")
+            else ("save a booster by its own library, or read the model in Python by `suffice.proofs.read_model`")
+        )
+        why = "may run any code" if kind in (".pkl", ".pickle", ".joblib", ".dill") else "is not documented"
+        raise ValueError(f"{str(path)!r} is not read: loading a file of this kind {why}; {fix}.")
+    if kind not in (".json", ".ubj", ".txt"):
+        raise ValueError(f"{str(path)!r} must be a model file: XGBoost .json or .ubj, LightGBM .txt or CatBoost .json.")
+    with path.open("rb") as file:
+        is_catboost = kind == ".json" and b'"oblivious_trees"' in file.read()
+    if is_catboost:
+        return boosters.read_catboost_dump(json.loads(path.read_text()), None if X is None else read_columns(X))
+    try:
+        if kind == ".txt":
+            import lightgbm
+
+            booster: Any = lightgbm.Booster(model_file=path)
+        else:
+            import xgboost
+
+            booster = xgboost.Booster(model_file=path)
+    except ImportError as error:
+        raise ImportError(f"Reading {str(path)!r} needs {error.name}: pip install {error.name}.") from None
+    except Exception as error:  # each library has errors of its own
+        raise ValueError(
+            f"{str(path)!r} is no model of {'LightGBM' if kind == '.txt' else 'XGBoost'}: {error}"
+        ) from None
+    return read_model(booster, X)
+
+
+def compare_outputs(ensemble: Ensemble, X: Any, outputs: Any) -> float:
+    """Return the share of rows for which an ensemble decides otherwise than these outputs say.
+
+    Numbers may differ by what rounding allows.
+    """
+    decided, outputs = ensemble.decide(ensemble.encode(X)), np.asarray(outputs)
+    if len(decided) != len(outputs):
+        raise ValueError(f"`outputs` has {len(outputs)} values for {len(decided)} rows.")
+    if not len(outputs):
+        return 0.0
+    differs: NDArray[np.bool_]
+    if ensemble.classes is None:
+        numbers = outputs.astype(np.float64)
+        differs = ~(np.abs(decided - numbers) <= ensemble.rounding + _NUMBERS_TOLERANCE * (1 + np.abs(numbers)))
+    else:
+        differs = np.array([a != b for a, b in zip(decided.tolist(), outputs.tolist(), strict=True)])
+    return float(np.mean(differs))
