@@ -210,5 +210,35 @@ def find_changes(
     n_threads: int,
     progress: Progress = None,
 ) -> list[tuple[list[dict[str, Any]], dict[str, Any] | None, bool, bool]]: ...
+class PieceTrees:
+    def __init__(
+        self,
+        *,
+        n_pieces: NDArray[np.int32],
+        column_of_split: NDArray[np.int32],
+        goes_left: NDArray[np.uint8],
+        roots: NDArray[np.int32],
+        split: NDArray[np.int32],
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        value: Floats,
+    ) -> None: ...
+
+class ProofOptions:
+    def __init__(self, *, wanted: int, max_nodes: int, max_seconds: float) -> None: ...
+
+def search_boxes(
+    *,
+    trees: PieceTrees,
+    options: ProofOptions,
+    allowed: NDArray[np.uint8],
+    weights: Floats,
+    level: Floats,
+    strict: NDArray[np.uint8],
+    cost: NDArray[np.int64],
+    most_cost: NDArray[np.int64],
+    starts: NDArray[np.int32],
+    n_threads: int,
+) -> list[tuple[bool, bool, NDArray[np.int32], float, float, int, int, int]]: ...
 def kernel_names() -> list[str]: ...
 def use_kernels(*, name: str) -> None: ...

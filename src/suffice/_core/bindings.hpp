@@ -241,5 +241,6 @@ void bind_projection(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_rules(nb::module_& m);
 void bind_changes(nb::module_& m);
+void bind_prover(nb::module_& m);
 
 }  // namespace suffice
