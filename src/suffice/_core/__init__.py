@@ -38,6 +38,7 @@ from suffice._core._native import (
     search_boxes,
     set_leak_warnings,
     squared_weights,
+    sum_leaves,
     take_votes,
     use_kernels,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "search_boxes",
     "set_leak_warnings",
     "squared_weights",
+    "sum_leaves",
     "take_votes",
     "use_kernels",
 ]

@@ -103,6 +103,30 @@ nb::list search_boxes(const PieceTrees& trees, const ProofOptions& options,
     return out;
 }
 
+// By point: the outputs, added tree by tree.
+nb::ndarray<nb::numpy, double> sum_leaves(
+    const PieceTrees& trees,
+    const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& points) {
+    const std::size_t n = points.shape(0), width = trees.n_columns();
+    require(points.shape(1) == width, "A point must have a piece for each column.");
+    for (std::size_t i = 0; i < n * width; ++i) {
+        const std::size_t c = i % width;
+        const auto n_pieces = static_cast<std::int64_t>(trees.piece_begin[c + 1] - trees.piece_begin[c]);
+        require(points.data()[i] >= 0 && points.data()[i] < n_pieces, "A point has an unknown piece.");
+    }
+    std::vector<double> sums(n * trees.n_outputs, 0.0);
+    {
+        const nb::gil_scoped_release release;
+        for (const std::int32_t root : trees.roots)
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto leaf = static_cast<std::size_t>(trees.leaf(root, {points.data() + i * width, width}));
+                for (std::size_t o = 0; o < trees.n_outputs; ++o)
+                    sums[i * trees.n_outputs + o] += trees.value[leaf * trees.n_outputs + o];
+            }
+    }
+    return to_numpy<double>(std::move(sums), {n, trees.n_outputs});
+}
+
 }  // namespace
 
 void bind_prover(nb::module_& m) {
@@ -117,6 +141,7 @@ void bind_prover(nb::module_& m) {
                 new (self) ProofOptions{static_cast<Wanted>(wanted), max_nodes, max_seconds};
             },
             nb::kw_only(), "wanted"_a, "max_nodes"_a, "max_seconds"_a);
+    m.def("sum_leaves", &sum_leaves, nb::kw_only(), "trees"_a, "points"_a);
     m.def("search_boxes", &search_boxes, nb::kw_only(), "trees"_a, "options"_a, "allowed"_a, "weights"_a, "level"_a,
           "strict"_a, "cost"_a, "most_cost"_a, "starts"_a, "n_threads"_a);
 }

@@ -15,7 +15,7 @@ NB_MODULE(_native, m) {
     bind_search(m);   // SearchOptions, SearchArrays, search
     bind_rules(m);    // SetCells, RuleOptions, RuleArrays, find_rules
     bind_changes(m);  // ValueBoxes, ChangeOptions, find_changes
-    bind_prover(m);   // PieceTrees, ProofOptions, search_boxes
+    bind_prover(m);   // PieceTrees, ProofOptions, search_boxes, sum_leaves
     m.def("kernel_names", &kernel_names);  // the builds of the hot loops
     m.def("use_kernels", &use_kernels, nb::kw_only(), "name"_a);
 

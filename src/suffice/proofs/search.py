@@ -220,6 +220,10 @@ class Prover:
         self.n_nodes += n_nodes
         return Found(is_complete, point if is_reached else None, value, bound, least_cost, n_nodes)
 
+    def sums(self, points: Point) -> Floats:
+        """Return the outputs at points."""
+        return _core.sum_leaves(trees=self.trees, points=np.ascontiguousarray(points, dtype=np.int32))
+
     def extremes(self, box: Box) -> tuple[float, float, bool]:
         """Return the least and the largest predicted number in a box, or bounds if the budget ends before."""
         ends, is_exact = [], True
