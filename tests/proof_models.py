@@ -107,3 +107,32 @@ def ensemble_of(model, kinds):
         name="a drawn model",
         cut=model["cut"],
     )
+
+
+def forest_ensemble(forest, names):
+    """Make an ensemble of a classifier of scikit-learn on a table of numbers."""
+    parts = [tree.tree_ for tree in forest.estimators_]
+    begin = np.cumsum([0, *(tree.node_count for tree in parts)])
+    is_leaf = np.concatenate([tree.children_left < 0 for tree in parts])
+    left, right = (
+        np.concatenate([getattr(tree, side) + first for tree, first in zip(parts, begin, strict=False)])
+        for side in ("children_left", "children_right")
+    )
+    n = len(is_leaf)
+    return Ensemble(
+        columns=tuple(ModelColumn(name, is_float32=True) for name in names),
+        classes=forest.classes_,
+        roots=begin[:-1].astype(np.int32),
+        column=np.where(is_leaf, -1, np.concatenate([tree.feature for tree in parts])).astype(np.int32),
+        threshold=np.concatenate([tree.threshold for tree in parts]),
+        label_set=np.full(n, -1, dtype=np.int32),
+        label_sets=np.zeros((0, 0), dtype=bool),
+        missing_left=np.concatenate([tree.missing_go_to_left for tree in parts]).astype(bool),
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        value=np.concatenate([tree.value[:, 0, :] for tree in parts]) / len(parts),
+        start=np.zeros(len(forest.classes_)),
+        decides_by="largest",
+        rounding=1e-12,
+        name=f"RandomForestClassifier, {len(parts)} trees",
+    )

@@ -111,7 +111,7 @@ def gap(a, b, spread):
 
 
 def nearest_other(model, x, all_points, spread, is_number):
-    """The fewest changed columns, and then the least distance, of a point that is decided otherwise; None if none is."""
+    """The fewest changed columns, and then the least distance, of a point decided otherwise; None if none is."""
     own = decide(model, x)
     return min(
         (

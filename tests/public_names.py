@@ -6,7 +6,7 @@ from importlib import import_module
 
 PUBLIC_MODULES = [
     "suffice",
-    *(f"suffice.{name}" for name in ("explaining", "changes", "checks", "reasons", "rule_lists")),
+    *(f"suffice.{name}" for name in ("explaining", "changes", "checks", "reasons", "proofs", "rule_lists")),
     *(f"suffice.{name}" for name in ("plots", "records", "spark", "dask", "errors")),
 ]
 

@@ -48,6 +48,8 @@ from suffice.checks.refits import SignalCheck, check_signal, measure_stability
 from suffice.errors import check_number
 from suffice.explaining.explanations import Explanations, explain, importance_of_columns
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
+from suffice.proofs.finding import find_certain_reasons
+from suffice.proofs.proving import prove_rules, read_asked_of
 from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     from suffice.explaining.importance import SetsKind
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
+    from suffice.proofs.proving import ProvenRules
+    from suffice.proofs.values import CertainReasons
     from suffice.reasons.values import Reasons
 
 
@@ -976,6 +980,91 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         fresh = rows_set_aside(state, y) if X is None else read_fresh_rows(state, X, self._read_table(state, X), y)
         needed = state.level_of_rules() if level is None else level
         return certify_rules(what, fresh, level=needed, confidence=confidence, adjustment=adjust)
+
+    def prove(self, what: Any, model: Any = None, X: Any = None, **options: Any) -> ProvenRules:
+        """Check rules for every point within their bounds, on the trees of a model.
+
+        A rule is proven if the model decides no point of the domain within the bounds otherwise (predicts no number
+        outside of the interval), refuted if there is such a point, and open if the budget ends before that is known:
+        docs/method.md, section 9. A proof is about the model, not about the world.
+
+        Parameters
+        ----------
+        what : Rule, iterable of Rule or None, Explanation, Explanations, or fitted list of global rules
+            The rules.
+        model : estimator, default=None
+            A model of trees, or a pipeline that ends in one; None takes the model of `for_model`.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows of the table that the model is given: they tell which values the columns have. None takes those that
+            the explainer was fitted on.
+        **options : dict
+            `domain`, a dict of columns to (low, high) or lists of labels, in place of the values of the rows;
+            `constraints`, such as ``["low_rate <= high_rate"]``; `max_nodes` (20,000) boxes and `max_seconds` (10)
+            after which a search ends.
+
+        Returns
+        -------
+        ProvenRules
+            The distinct rules with their proofs, and in `attached` what was passed with the proofs attached.
+        """
+        return prove_rules(what, read_asked_of(self._state("prove"), model, X, **options))
+
+    def certain_reasons(
+        self,
+        X: Any,
+        model: Any = None,
+        *,
+        table: Any = None,
+        excluded: Sequence[str] = (),
+        preferred: Sequence[str] = (),
+        interval: Any = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        nearest: bool = True,
+        max_seconds: float = 5.0,
+        **options: Any,
+    ) -> CertainReasons:
+        """Find smallest sets of variables that fix the model's decision at rows, whatever the others are.
+
+        This is `explain` with pi = 1, over all points of the model instead of the rows of the data.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        model, table : default=None
+            As `model` and `X` of `prove`.
+        excluded, preferred : list of str, default=()
+            Variables that no reason may hold, and variables that are kept rather than others.
+        interval : tuple of float or callable, default=None
+            Regression: (low, high), or a function that returns it for a prediction; the prediction is to stay in it.
+        sets : list of list of str, default=None
+            A set for each row, such as its best set, of which it is told whether it fixes the decision.
+        nearest : bool, default=True
+            Whether to search the nearest other decision, too; the variables declared `fixed` keep their values.
+        max_seconds : float, default=5.0
+            The time for the set of a row; what is not proven by then is marked.
+        **options : dict
+            `domain`, `constraints` and `max_nodes`: see `prove`.
+
+        Returns
+        -------
+        CertainReasons
+            One answer for each row.
+        """
+        state = self._state("certain_reasons")
+        asked = read_asked_of(state, model, table, also=X, max_seconds=max_seconds, **options)
+        return find_certain_reasons(
+            asked,
+            asked.domain.ensemble.encode(X),
+            excluded=excluded,
+            preferred=preferred,
+            fixed=[state.variables.names[v] for v in state.variables.read("fixed", state.declared.fixed)],
+            interval=interval,
+            sets=sets,
+            nearest=nearest,
+            max_seconds=max_seconds,
+            n_threads=state.settings.n_threads,
+        )
 
     # --- probabilities ---------------------------------------------------------------------------------------------
 

@@ -210,6 +210,7 @@ def find_changes(
     n_threads: int,
     progress: Progress = None,
 ) -> list[tuple[list[dict[str, Any]], dict[str, Any] | None, bool, bool]]: ...
+
 class PieceTrees:
     def __init__(
         self,

@@ -258,7 +258,7 @@ def check_each(rules: Sequence[tuple[Rule, ...]], fitted: Fitted) -> list[tuple[
     # Not adjusted, so that a certificate does not depend on the other rows that are explained.
     promises = [rule.promise for of_row in rules for rule in of_row]
     certificates = certify_promises(promises, rows_set_aside(fitted), level=fitted.level_of_rules())
-    return _attached(rules, certificates)
+    return _attached(rules, certificates, "certificate")
 
 
 def check_explanations(explanations: Explanations) -> Explanations:
@@ -269,31 +269,32 @@ def check_explanations(explanations: Explanations) -> Explanations:
     return explanations.with_answers(answers._replace(rules=check_each(answers.rules, explanations.fitted)))
 
 
-def _attached(rules: Iterable[Iterable[Any]], certificates: Certificates) -> list[tuple[Any, ...]]:
-    return [tuple(replace(rule, certificate=certificates[rule.promise]) for rule in of_row) for of_row in rules]
+def _attached(rules: Iterable[Iterable[Any]], checks: Mapping[Promise, Any], name: str) -> list[tuple[Any, ...]]:
+    return [tuple(replace(rule, **{name: checks[rule.promise]}) for rule in of_row) for of_row in rules]
 
 
 def certify_rules(
     what: Any, rows: FreshRows, *, level: Level, confidence: float, adjustment: Adjustment | None
 ) -> CertifiedRules:
     """Check rules on fresh rows, all together, and attach the certificates."""
-    lines = _lines_of(what)
+    lines = lines_of(what)
     certificates = certify_promises(
         (line.promise for line in lines), rows, level=level, confidence=confidence, adjustment=adjustment
     )
     first_with = {line.promise: line for line in reversed(lines)}
     return CertifiedRules(
-        rules=_attached([[first_with[promise] for promise in certificates]], certificates)[0],
+        rules=_attached([[first_with[promise] for promise in certificates]], certificates, "certificate")[0],
         n_rows=len(rows.outcomes),
         is_set_aside=rows.is_set_aside,
         level=None if isinstance(level, Mapping) else level,
         confidence=confidence,
         adjustment=adjustment,
-        attached=_attach(what, lines, certificates),
+        attached=attach(what, lines, certificates, "certificate"),
     )
 
 
-def _lines_of(what: Any) -> list[Any]:
+def lines_of(what: Any) -> list[Any]:
+    """Return the rules of explanations, of a list of global rules, or themselves."""
     if isinstance(what, Explanations):
         if what.has_set.any() and not any(what.answers.rules):
             raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
@@ -316,12 +317,13 @@ def _lines_of(what: Any) -> list[Any]:
     return lines
 
 
-def _attach(what: Any, lines: Sequence[Any], certificates: Certificates) -> Any:
+def attach(what: Any, lines: Sequence[Any], checks: Mapping[Promise, Any], name: str) -> Any:
+    """Return rules, or what holds them, with a check of each as an attribute."""
     if isinstance(what, Explanations):
-        return what.with_answers(what.answers._replace(rules=_attached(what.answers.rules, certificates)))
+        return what.with_answers(what.answers._replace(rules=_attached(what.answers.rules, checks, name)))
     if isinstance(what, Explanation):
-        return replace(what, rules=_attached([what.rules], certificates)[0])
+        return replace(what, rules=_attached([what.rules], checks, name)[0])
     if hasattr(what, "with_certificates"):
-        return what.with_certificates(certificates)
-    certified = _attached([lines], certificates)[0]
-    return certified[0] if isinstance(what, Rule) else certified
+        return what.with_certificates(checks)
+    checked = _attached([lines], checks, name)[0]
+    return checked[0] if isinstance(what, Rule) else checked

@@ -29,6 +29,7 @@ from suffice._text import (
     is_rare,
 )
 from suffice.explaining.certificate import Certificate, make_certificates
+from suffice.explaining.proof import Proof
 
 __all__ = ["Condition", "Promise", "Rule"]
 
@@ -51,7 +52,7 @@ class Promise(NamedTuple):
 # A rule of fewer training rows is marked: on held-out rows it keeps much less than its training rows say.
 FEW_ROWS = 50
 # Fields that older versions did not write.
-_LATER_FIELDS = ("n_kept", "certificate", "base_rate", "is_whole", "reads", "n_looked_at")
+_LATER_FIELDS = ("n_kept", "certificate", "base_rate", "is_whole", "reads", "n_looked_at", "proof")
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ class Rule:
     n_looked_at : int or None, default=None
         The training rows that the search has looked at; None: all of them. `optimal`, `bound` and, unless it holds
         everywhere, the SDP within the rule speak of these rows; `support` and `n_kept` are counted on all.
+    proof : Proof or None, default=None
+        What holds at every point within its bounds for the model that decides, if that was checked.
 
     Examples
     --------
@@ -128,6 +131,7 @@ class Rule:
     base_rate: float | None = None
     is_whole: bool = field(default=False, compare=False)
     n_looked_at: int | None = None
+    proof: Proof | None = None
 
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""
@@ -165,6 +169,27 @@ class Rule:
             covered &= condition.covers_rows(table)
         return covered
 
+    def check_model(self, model: Any, X: Any, **options: Any) -> Rule:
+        """Check what the rule says at every point within its bounds, for a model made of trees.
+
+        Parameters
+        ----------
+        model : estimator
+            The model, or a pipeline that ends in it.
+        X : array-like or frame of shape (n_rows, n_columns)
+            Rows of the table that it is given: they tell the range of each column.
+        **options : dict
+            `groups`, `domain`, `constraints`, `max_nodes` and `max_seconds`: see `SufficientExplainer.prove`.
+
+        Returns
+        -------
+        Rule
+            The rule with a `proof`.
+        """
+        from suffice.proofs.proving import prove_promise, read_asked
+
+        return replace(self, proof=prove_promise(self.promise, read_asked(model, X, **options)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain Python values, ready for JSON.
 
@@ -175,6 +200,8 @@ class Rule:
         """
         values = asdict(self)
         values["certificate"] = None if self.certificate is None else self.certificate.to_dict()
+        if self.proof is None:  # as in files of earlier versions
+            del values["proof"]
         values["conditions"] = [
             {
                 **condition,
@@ -216,7 +243,9 @@ class Rule:
         _, bound = _with_infinity(0.0, values["bound"])
         certified = values.get("certificate")
         certificate = None if certified is None else Certificate.from_dict(certified)
-        made = {"conditions": tuple(conditions), "interval": interval, "bound": bound, "certificate": certificate}
+        proof = None if values.get("proof") is None else Proof.from_dict(values["proof"])
+        made: dict[str, Any] = {"conditions": tuple(conditions), "interval": interval, "bound": bound}
+        made |= {"certificate": certificate, "proof": proof}
         return cls(**{**values, **made})
 
     def to_sql(self) -> str:
@@ -226,11 +255,13 @@ class Rule:
         -------
         str
             What stands after WHERE. Missing values must be NULL: databases treat NaN in different ways. Parts of dates
-            are read by EXTRACT, as in PostgreSQL and DuckDB. A certificate follows as a comment.
+            are read by EXTRACT, as in PostgreSQL and DuckDB. A certificate and a proof follow as comments.
         """
         sql = " AND ".join(condition.to_sql() for condition in self.conditions) or "1 = 1"
-        # The comment holds words of the package and numbers, so nothing in it can end it.
-        return sql if self.certificate is None else f"{sql} /* {self.certificate.sentence} */"
+        # The comments hold words of the package and numbers, so nothing in them can end them.
+        checked = [] if self.certificate is None else [self.certificate.sentence]
+        checked += [] if self.proof is None else [self.proof.summary]
+        return " ".join([sql, *(f"/* {sentence} */" for sentence in checked)])
 
     def to_pandas_query(self) -> str:
         """Write the rule as a query for ``pandas.DataFrame.query``.
@@ -396,12 +427,12 @@ class Rule:
 
     @property
     def checked_text(self) -> str:
-        """What the certificate says, as sentences; nothing without a certificate."""
-        certificate = self.certificate
-        if certificate is None:
-            return ""
-        sentences = [certificate.sentence, certificate.decision] if certificate.n_rows else [certificate.sentence]
-        return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
+        """What the certificate and the proof say, as sentences; nothing without them."""
+        certificate, sentences = self.certificate, []
+        if certificate is not None:
+            sentences = [certificate.sentence, certificate.decision] if certificate.n_rows else [certificate.sentence]
+        texts = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences]
+        return " ".join(texts if self.proof is None else [*texts, self.proof.text])
 
     @property
     def sentence(self) -> str:

@@ -166,14 +166,11 @@ class Domain:
             axis = self.axes[i]
             raise InputValueError(
                 f"{axis.name!r} is outside of the domain",
-                f": it is {[self._text(c, values[row, c]) for c in axis.columns]}. State a `domain` that holds the row.",
+                f": it is {[self.value_of(c, values[row, c]) for c in axis.columns]}. State a `domain` that holds it.",
                 row=row,
                 column=axis.name,
             )
         return points
-
-    def _text(self, column: int, value: float) -> Any:
-        return self.value_of(column, value)
 
     def value_of(self, column: int, value: float) -> Any:
         """Return a value as the user has it: a number, a label or None."""
@@ -268,7 +265,7 @@ class Domain:
 
     def distances(self, values: Floats, rows: Floats) -> Floats:
         """Return the distance of a row of values to other rows."""
-        return self.gaps(values, rows).sum(axis=1)
+        return np.asarray(self.gaps(values, rows).sum(axis=1))
 
     def gaps(self, values: Floats, rows: Floats) -> Floats:
         """Return by row and column what the distance adds up."""

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.proofs.domain import Axis, Box, Domain, Point
 from suffice.proofs.ensemble import Floats
-from suffice.proofs.search import Decision, Margin, Prover
+from suffice.proofs.search import Decision, Prover
 
 AxisSet = frozenset[int]
 # Sets that the search for a smallest reason asks about, and parts that a smallest hitting set looks at.
@@ -67,7 +68,7 @@ class ReasonSearch:
             points[begin[i] : begin[i + 1], i] = np.arange(axis.n_pieces)
         reached = self._excess(points)
         own = self._excess(self.point[None])[0]
-        effects = np.array([reached[begin[i] : begin[i + 1]].max() for i in range(len(axes))]) - own
+        effects: Floats = np.array([reached[begin[i] : begin[i + 1]].max() for i in range(len(axes))]) - own
         for i in range(len(axes)):
             if reached[begin[i] : begin[i + 1]].max() > 0:
                 self._add(frozenset([i]))
@@ -77,7 +78,7 @@ class ReasonSearch:
         """Return by how much points surely exceed the level of a margin; at most 0: not surely."""
         sums = self.prover.sums(points)
         excess = [sums @ m.weights - (m.level + m.rounding) - 1e-9 * (1 + abs(m.level)) for m in self.margins]
-        return np.max(excess, axis=0, initial=-np.inf) if excess else np.full(len(points), -np.inf)
+        return np.asarray(np.max(excess, axis=0)) if excess else np.full(len(points), -np.inf)
 
     def _add(self, contrastive: AxisSet) -> None:
         if not any(known <= contrastive for known in self.contrastive):
@@ -212,14 +213,14 @@ class ReasonSearch:
         return self.prover.check(box, self.decision, self.values, starts=self.point[None]).verdict == "proven"
 
     def nearest_other(self, fixed: AxisSet = frozenset()) -> tuple[Floats, int, bool] | None:
-        """Find the cheapest point that is decided otherwise: its values, the changes surely needed, and if it is exact."""
+        """Find the cheapest point decided otherwise: its values, the changes surely needed, and if it is exact."""
         box = self.box(fixed)
         cost = np.concatenate([self._cost(axis, int(self.point[i])) for i, axis in enumerate(self.domain.axes)])
         most = int(_CHANGED * (len(self.domain.axes) + 1))
         best: Point | None = None
         is_exact, least = True, most
         for margin in self.margins:
-            found = self._cheapest(box, margin, cost, most)
+            found = self.prover.cheapest(box, margin, cost, most)
             is_exact &= found.is_complete
             least = min(least, found.least_cost)
             if found.point is not None:
@@ -229,10 +230,7 @@ class ReasonSearch:
             return None if is_exact else (self.values, least // _CHANGED, False)
         return self.domain.values(box, best, self.values), least // _CHANGED, is_exact
 
-    def _cheapest(self, box: Box, margin: Margin, cost: np.ndarray, most: int):  # type: ignore[type-arg,no-untyped-def]
-        return self.prover.cheapest(box, margin, cost, most)
-
-    def _cost(self, axis: Axis, own: int) -> np.ndarray:  # type: ignore[type-arg]
+    def _cost(self, axis: Axis, own: int) -> NDArray[np.int64]:
         """Return what the pieces of an axis cost: a change, and the distance to the nearest value."""
         columns = list(axis.columns)
         near = np.clip(self.values[columns], axis.first, axis.last)
@@ -240,7 +238,7 @@ class ReasonSearch:
         rows = np.repeat(self.values[None], axis.n_pieces, axis=0)
         rows[:, columns] = near
         distance = self.domain.gaps(self.values, rows).sum(axis=1)
-        cost = _CHANGED + np.rint(distance * _UNIT).astype(np.int64)
+        cost: NDArray[np.int64] = _CHANGED + np.rint(distance * _UNIT).astype(np.int64)
         cost[own] = 0
         return cost
 

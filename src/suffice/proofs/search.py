@@ -1,4 +1,4 @@
-"""Questions to the core: is any point of a box decided otherwise, how large can an output be, what is the nearest one."""
+"""Questions to the core: is a point of a box decided otherwise, how large can an output be, what is the nearest one."""
 
 from __future__ import annotations
 

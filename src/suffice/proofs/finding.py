@@ -1,0 +1,157 @@
+"""The certain reasons of rows, in the user's values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+import numpy as np
+
+from suffice._table.condition import Condition
+from suffice._text import to_plain
+from suffice.errors import did_you_mean
+from suffice.proofs.domain import Box, Domain
+from suffice.proofs.ensemble import Floats
+from suffice.proofs.proving import AskedModel
+from suffice.proofs.reasons import AxisSet, ReasonSearch
+from suffice.proofs.values import CertainReason, CertainReasons, NearestOther
+
+# Ends of bounds are rounded inwards by up to this share of the range of their column.
+ROUNDED = 0.002
+
+
+def find_certain_reasons(
+    asked: AskedModel,
+    rows: Floats,
+    *,
+    excluded: Sequence[str] = (),
+    preferred: Sequence[str] = (),
+    fixed: Sequence[str] = (),
+    interval: Any = None,
+    sets: Sequence[Sequence[str]] | None = None,
+    nearest: bool = True,
+    max_seconds: float,
+    n_threads: int = 1,
+) -> CertainReasons:
+    """Find a certain reason of each row, and the nearest other decision."""
+    read = {name: _axes(asked.domain, name, names) for name, names in _named(excluded, preferred, fixed)}
+    passed: list[AxisSet | None] = (
+        [None] * len(rows) if sets is None else [frozenset(_axes(asked.domain, "sets", names)) for names in sets]
+    )
+    if len(passed) != len(rows):
+        raise ValueError(f"`sets` has {len(passed)} sets for {len(rows)} rows.")
+    asked.domain.check_rows(rows)
+    asked.prover.trees  # noqa: B018 (made once, before there are threads)
+
+    def find(i: int) -> CertainReason:
+        decision = _decision(asked, rows[i], interval)
+        search = ReasonSearch(
+            asked.prover, rows[i], decision, excluded=frozenset(read["excluded"]), max_seconds=max_seconds
+        )
+        own_set = passed[i]
+        certain = None if own_set is None else search.is_certain(own_set)
+        found = search.find(read["preferred"])
+        box = None if found is None else search.grow(found.axes)
+        return CertainReason(
+            row=i,
+            outcome=to_plain(asked.domain.ensemble.decide(rows[i : i + 1])[0]),
+            variables=None if found is None else tuple(asked.domain.axes[a].name for a in sorted(found.axes)),
+            conditions=() if found is None or box is None else _conditions(search, box, found.axes),
+            is_minimal=found is not None and found.is_minimal,
+            is_smallest=found is not None and found.is_smallest,
+            least_size=0 if found is None else found.least_size,
+            nearest=_nearest(asked, search, frozenset(read["fixed"])) if nearest else None,
+            set_is_certain=certain,
+            model=asked.domain.ensemble.name,
+        )
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        return CertainReasons(tuple(pool.map(find, range(len(rows)))))
+
+
+def _named(*lists: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
+    return list(zip(("excluded", "preferred", "fixed"), lists, strict=True))
+
+
+def _axes(domain: Domain, argument: str, names: Sequence[str]) -> list[int]:
+    known = [axis.name for axis in domain.axes]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"In `{argument}`: unknown variable {name!r}.{did_you_mean(name, known)}")
+    return [known.index(name) for name in names]
+
+
+def _decision(asked: AskedModel, values: Floats, interval: Any) -> Any:
+    if asked.domain.ensemble.classes is not None:
+        return asked.prover.decision(values)
+    if interval is None:
+        raise ValueError("A model of numbers needs an `interval`: (low, high) that is to hold its prediction.")
+    predicted = float(asked.domain.ensemble.decide(values[None])[0])
+    low, high = interval(predicted) if callable(interval) else interval
+    if not low <= predicted <= high:
+        raise ValueError(f"The prediction {predicted:g} of a row is not in the `interval` {(low, high)}.")
+    return float(low), float(high)
+
+
+def _nearest(asked: AskedModel, search: ReasonSearch, fixed: AxisSet) -> NearestOther | None:
+    found = search.nearest_other(fixed)
+    if found is None or np.array_equal(found[0], search.values, equal_nan=True):
+        return None
+    values, least, is_exact = found
+    domain, own = asked.domain, search.values
+    gaps = domain.gaps(own, values[None])[0]
+    changes = {
+        domain.ensemble.columns[c].name: (domain.value_of(c, own[c]), domain.value_of(c, values[c]))
+        for c in np.flatnonzero(gaps).tolist()
+    }
+    n_changed = len({domain.axis_of[c] for c in np.flatnonzero(gaps).tolist()})
+    return NearestOther(changes, asked.decide(values), n_changed, float(gaps.sum()), is_exact, least)
+
+
+def _conditions(search: ReasonSearch, box: Box, axes: AxisSet) -> tuple[Condition, ...]:
+    """Write the box of a reason as conditions."""
+    conditions = []
+    for i in sorted(axes):
+        axis = search.domain.axes[i]
+        for m, c in enumerate(axis.columns):
+            column = search.domain.ensemble.columns[c]
+            allowed = np.flatnonzero(box.allowed[i])
+            missing = bool(np.isnan(axis.first[allowed, m]).any())
+            known = allowed[~np.isnan(axis.first[allowed, m])]
+            if not len(known):
+                conditions.append(Condition(column.name, missing=True, values=False))
+            elif column.labels is not None:
+                labels = tuple(column.labels[int(code)] for code in axis.first[known, m])
+                conditions.append(Condition(column.name, labels=tuple(dict.fromkeys(labels)), missing=missing))
+            else:
+                low, high = _ends(search, i, m, known)
+                condition = Condition(column.name, low, high, True, True, missing)
+                conditions += [] if condition.is_trivial else [condition]
+    return tuple(conditions)
+
+
+def _ends(search: ReasonSearch, i: int, m: int, known: Any) -> tuple[float, float]:
+    """Return the ends of pieces of numbers, rounded inwards; none at an end of the domain."""
+    axis = search.domain.axes[i]
+    c = axis.columns[m]
+    own, slack = search.values[c], ROUNDED * search.domain.spread[c]
+    low, high = axis.first[known, m].min(), axis.last[known, m].max()
+    if np.isnan(own) or not low <= own <= high:
+        return float(low), float(high)
+    is_lowest = low <= np.nanmin(axis.first[:, m])
+    is_highest = high >= np.nanmax(axis.last[:, m])
+    return (
+        -np.inf if is_lowest else _round(low, min(own, low + slack), ROUND_CEILING),
+        np.inf if is_highest else _round(high, max(own, high - slack), ROUND_FLOOR),
+    )
+
+
+def _round(end: float, limit: float, rounding: str) -> float:
+    """Return the number with the fewest digits between an end and a limit inside of it."""
+    for digits in range(1, 17):
+        rounded = float(Context(prec=digits, rounding=rounding).plus(Decimal(float(end))))
+        if min(end, limit) <= rounded <= max(end, limit):
+            return rounded
+    return float(end)

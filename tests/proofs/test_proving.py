@@ -1,0 +1,199 @@
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from proof_models import forest_ensemble, stump_model
+from sklearn.ensemble import RandomForestClassifier
+
+from suffice import Rule, SufficientExplainer
+from suffice._table.condition import Condition
+from suffice.explaining.proof import Proof
+
+TABLE = pd.DataFrame({"age": [20.0, 25, 31, 40, 50, 60], "job": ["cook", "smith", "cook", "smith", "cook", "cook"]})
+
+
+def make_rule(conditions, outcome, interval=None):
+    return Rule(tuple(conditions), outcome, interval, 0.9, 10, 0.1, 0.9, None, True, 10.0, False)
+
+
+OLD = Condition("age", 30.0)
+COOK = Condition("job", labels=("cook",))
+
+
+def test_a_rule_that_the_model_keeps_everywhere_is_proven():
+    rule = make_rule([Condition("age", high=30.0), COOK], "no").check_model(stump_model(), TABLE)
+    assert rule.proof == Proof("proven", "two stumps", 1, 1)
+    assert rule.proof.text == (
+        "Proven for the model: no row within these bounds is decided otherwise. The model agrees at 1 of 1 row of the "
+        "table within these bounds."
+    )
+    assert rule.to_sql().endswith("/* proven for the model: no row within these bounds is decided otherwise */")
+    assert Rule.from_dict(rule.to_dict()) == rule
+    assert "Proven for the model" in rule.checked_text
+    assert "proof" not in make_rule([OLD], "no").to_dict()
+
+
+def test_a_row_of_the_table_that_is_decided_otherwise_is_the_exception():
+    rule = make_rule([Condition("job", labels=("cook", "smith"))], "no").check_model(stump_model(), TABLE)
+    assert (rule.proof.verdict, rule.proof.n_rows, rule.proof.n_kept) == ("refuted", 6, 2)
+    assert rule.proof.counterexample == {"age": 31, "job": "cook"}
+    assert rule.proof.sentence == "An exception exists: two stumps decides yes at age = 31 and job = cook."
+    assert rule.proof.plausibility_text == "It is a row of the table."
+
+
+def test_an_exception_between_the_rows_is_near_to_them():
+    rule = make_rule([Condition("age", high=30.0)], "no")
+    table = TABLE.assign(job=["cook", "smith", "nurse", "smith", "cook", "cook"])
+    proof = rule.check_model(stump_model(), table).proof
+    assert proof.counterexample == {"age": 30, "job": "nurse"}
+    assert (proof.n_changed, proof.distance, proof.decided) == (1, 1 / 40, "yes")
+    assert proof.unusual == 1.0
+
+
+def test_the_domain_may_be_stated():
+    rule = make_rule([Condition("age", high=30.0)], "no")
+    assert rule.check_model(stump_model(), TABLE).proof.verdict == "proven"
+    stated = {"job": ["cook", "smith", "nurse"]}
+    assert rule.check_model(stump_model(), TABLE, domain=stated).proof.verdict == "refuted"
+    old = make_rule([Condition("age", 70.0)], "yes")
+    with pytest.raises(ValueError, match=r"No point of the domain .*age > 70.*nothing of 'age'. State a `domain`"):
+        old.check_model(stump_model(), TABLE)
+    assert old.check_model(stump_model(), TABLE, domain={"age": (0, 100)}).proof.verdict == "proven"
+
+
+def test_columns_of_a_group_take_the_combinations_of_the_table():
+    """Without the group, age and job would be free of each other."""
+    rule = make_rule([Condition("job", labels=("smith",)), OLD], "no")
+    assert rule.check_model(stump_model(), TABLE.iloc[[0, 1, 2]]).proof.verdict == "refuted"
+    with pytest.raises(ValueError, match="nothing of 'who'"):
+        rule.check_model(stump_model(), TABLE.iloc[[0, 1, 2]], groups={"who": ["age", "job"]})
+
+
+def test_a_constraint_between_columns_is_kept():
+    forest_table = pd.DataFrame({"low": [1.0, 2, 3, 4], "high": [2.0, 3, 4, 5]})
+    forest = RandomForestClassifier(1, bootstrap=False, random_state=0).fit(
+        [[a, b] for a in range(6) for b in range(6)], [int(a > b) for a in range(6) for b in range(6)]
+    )
+    model = forest_ensemble(forest, ["low", "high"])
+    rule = make_rule([], 0)
+    assert rule.check_model(model, forest_table).proof.verdict == "refuted"
+    assert rule.check_model(model, forest_table, constraints=["low <= high"]).proof.verdict == "proven"
+    with pytest.raises(ValueError, match="A constraint reads 'a <= b'"):
+        rule.check_model(model, forest_table, constraints=["low < hi"])
+
+
+def test_numbers_have_their_least_and_largest_prediction():
+    model = stump_model(decides_by="number", classes=None)
+    rule = make_rule([OLD], 1.0, (0.0, 0.5))
+    proof = rule.check_model(model, TABLE).proof
+    assert (proof.verdict, proof.least, proof.largest, proof.is_exact) == ("proven", 0.25, 0.25, True)
+    assert proof.range_text == "Its predictions range from 0.25 to 0.25."
+    assert make_rule([], 1.0, (0.0, 0.5)).check_model(model, TABLE).proof.decided == -1.75
+
+
+def test_what_lies_within_rounding_is_open():
+    """The margin is 0.25 from the cut: a library that rounds that much may decide otherwise."""
+    rule = make_rule([OLD], "yes")
+    assert rule.check_model(stump_model(rounding=0.2), TABLE).proof.verdict == "proven"
+    assert rule.check_model(stump_model(rounding=0.25), TABLE).proof.verdict == "open"
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "message"),
+    [
+        (make_rule([OLD], "maybe"), {}, r"The rule says 'maybe', but two stumps decides \['no', 'yes'\]"),
+        (make_rule([OLD], 1.0, (0.0, 1.0)), {}, "two stumps decides classes, but the rule is about numbers"),
+        (make_rule([Condition("ag", 3.0)], "no"), {}, "two stumps has no column 'ag'.*Did you mean 'age'"),
+        (make_rule([OLD], "no"), {"max_nodes": 0}, "`max_nodes` must be at least 1, got 0"),
+        (make_rule([OLD], "no"), {"max_seconds": 0}, "`max_seconds` must be a number above 0"),
+        (make_rule([OLD], "no"), {"domain": {"age": (3, 1)}}, "`domain` of 'age' must be .* low <= high"),
+        (make_rule([OLD], "no"), {"domain": {"age": 3}}, "`domain` of 'age' must be "),
+        (make_rule([OLD], "no"), {"domain": {"job": ["vet"]}}, "In `domain` of 'job': unknown label 'vet'"),
+        (make_rule([OLD], "no"), {"domain": {"jobs": ["vet"]}}, "In `domain`: unknown column 'jobs'"),
+    ],
+)
+def test_what_cannot_be_proven_is_refused(rule, options, message):
+    with pytest.raises(ValueError, match=message):
+        rule.check_model(stump_model(), TABLE, **options)
+
+
+def test_a_table_without_rows_is_refused():
+    with pytest.raises(ValueError, match="needs the rows of a table"):
+        make_rule([OLD], "no").check_model(stump_model(), TABLE.iloc[:0])
+
+
+def test_the_budget_leaves_a_rule_open():
+    """Around this row one box does not decide the rule, but a few more do."""
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    forest = RandomForestClassifier(40, max_depth=6, random_state=0).fit(X, X[:, 0] * X[:, 1] + X[:, 2] > 0)
+    model = forest_ensemble(forest, [f"x{i}" for i in range(6)])
+    near = [Condition(f"x{i}", X[8, i] - 0.05, X[8, i] + 0.05) for i in range(3)]
+    rule = make_rule(near, model.decide(X[8:9])[0])
+    proof = rule.check_model(model, X, max_nodes=1).proof
+    assert proof.sentence == "Open for the model: the budget ended before a proof or an exception was found."
+    assert rule.check_model(model, X).proof.verdict != "open"
+
+
+@pytest.fixture(scope="module")
+def explained():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 10, size=(400, 4)).astype(float), columns=list("abcd"))
+    forest = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X.to_numpy(), (X.a + X.b > 8).to_numpy())
+    model = forest_ensemble(forest, list("abcd"))
+    return X, model, SufficientExplainer(random_state=0).for_model(lambda X: forest.predict(np.asarray(X)), X)
+
+
+def test_the_explainer_attaches_proofs(explained):
+    X, model, explainer = explained
+    explanations = explainer.explain(X[:5])
+    proven = explainer.prove(explanations, model)
+    assert [len(x) for x in (proven.rules, proven.proofs)] == [len({r.promise for r in explanations.rules})] * 2
+    assert proven.attached[0].rule.proof == proven.proofs[0]
+    assert proven.attached[0].rule.proof.sentence in str(proven.attached[0])
+    assert len(proven.to_frame()) == len(proven.rules)
+    assert proven.heading in str(proven)
+    assert '"verdict"' in proven.to_json()
+
+
+def test_another_model_is_refused(explained):
+    X, model, explainer = explained
+    with pytest.raises(ValueError, match=r"decides \d+% of the rows as the outputs .* pass the model that it explains"):
+        explainer.prove(explainer.explain(X[:1]), replace(model, value=model.value[:, ::-1].copy()))
+    with pytest.raises(ValueError, match="`model` is needed"):
+        SufficientExplainer(random_state=0).fit(X, X.a > 4).prove([])
+
+
+def test_certain_reasons_are_told(explained):
+    X, model, explainer = explained
+    reasons = explainer.certain_reasons(X[:3], model, sets=[["a", "b"]] * 3)
+    assert [reason.is_smallest for reason in reasons] == [True] * 3
+    first = reasons[0]
+    assert set(first.variables) <= {"a", "b", "c", "d"}
+    assert first.sentence.startswith("Proven: RandomForestClassifier, 20 trees decides ")
+    assert first.nearest.is_exact
+    assert first.nearest.sentence in str(reasons)
+    assert len(reasons.to_frame()) == 3
+    # Every row of the table within the bounds is decided the same.
+    for reason in reasons:
+        inside = np.all([condition.covers(X[condition.column].to_numpy()) for condition in reason.conditions], axis=0)
+        assert inside[reason.row]
+        assert set(model.decide(X.to_numpy()[inside]).tolist()) == {reason.outcome}
+        assert (reason.set_is_certain is True) >= (set(reason.variables) <= {"a", "b"})
+
+
+def test_excluded_variables_are_in_no_reason(explained):
+    X, model, explainer = explained
+    reason = explainer.certain_reasons(X[:1], model, excluded=["a"], nearest=False)[0]
+    assert reason.variables is None
+    assert "Nothing is proven without the excluded variables" in reason.sentence
+    with pytest.raises(ValueError, match="In `excluded`: unknown variable 'e'"):
+        explainer.certain_reasons(X[:1], model, excluded=["e"])
+
+
+def test_a_row_outside_of_a_stated_domain_is_refused(explained):
+    X, model, explainer = explained
+    row = X[:1].assign(a=50.0)
+    assert explainer.certain_reasons(row, model, nearest=False)[0].is_minimal
+    with pytest.raises(ValueError, match=r"'a' is outside of the domain \(row 0\): it is \[50\]"):
+        explainer.certain_reasons(row, model, domain={"a": (0, 9)})
