@@ -49,7 +49,7 @@ from suffice.errors import check_number
 from suffice.explaining.explanations import Explanations, explain, importance_of_columns
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
 from suffice.proofs.finding import find_certain_reasons
-from suffice.proofs.proving import prove_rules, read_asked_of
+from suffice.proofs.proving import prove_rules
 from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ if TYPE_CHECKING:
     from suffice.explaining.importance import SetsKind
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
-    from suffice.proofs.proving import ProvenRules
-    from suffice.proofs.values import CertainReasons
+    from suffice.proofs import CertainReasons, ProvenRules
     from suffice.reasons.values import Reasons
 
 
@@ -1007,22 +1006,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ProvenRules
             The distinct rules with their proofs, and in `attached` what was passed with the proofs attached.
         """
-        return prove_rules(what, read_asked_of(self._state("prove"), model, X, **options))
+        return prove_rules(self._state("prove"), what, model, X, **options)
 
-    def certain_reasons(
-        self,
-        X: Any,
-        model: Any = None,
-        *,
-        table: Any = None,
-        excluded: Sequence[str] = (),
-        preferred: Sequence[str] = (),
-        interval: Any = None,
-        sets: Sequence[Sequence[str]] | None = None,
-        nearest: bool = True,
-        max_seconds: float = 5.0,
-        **options: Any,
-    ) -> CertainReasons:
+    def certain_reasons(self, X: Any, model: Any = None, **options: Any) -> CertainReasons:
         """Find smallest sets of variables that fix the model's decision at rows, whatever the others are.
 
         This is `explain` with pi = 1, over all points of the model instead of the rows of the data.
@@ -1031,40 +1017,23 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
             The rows.
-        model, table : default=None
-            As `model` and `X` of `prove`.
-        excluded, preferred : list of str, default=()
-            Variables that no reason may hold, and variables that are kept rather than others.
-        interval : tuple of float or callable, default=None
-            Regression: (low, high), or a function that returns it for a prediction; the prediction is to stay in it.
-        sets : list of list of str, default=None
-            A set for each row, such as its best set, of which it is told whether it fixes the decision.
-        nearest : bool, default=True
-            Whether to search the nearest other decision, too; the variables declared `fixed` keep their values.
-        max_seconds : float, default=5.0
-            The time for the set of a row; what is not proven by then is marked.
+        model : estimator, default=None
+            As in `prove`.
         **options : dict
-            `domain`, `constraints` and `max_nodes`: see `prove`.
+            `table`, `domain`, `constraints` and `max_nodes`: as `X` and the options of `prove`. `excluded`, variables
+            that no reason may hold; `preferred`, variables that are kept rather than others. `interval`, for numbers:
+            (low, high) that is to hold the prediction, or a function that returns it for a prediction. `sets`, a list
+            of variables for each row, such as its best set, of which it is told whether it fixes the decision.
+            ``nearest=False`` leaves out the nearest other decision, for which the variables declared `fixed` keep their
+            values. `max_seconds` (5), the time for the set of a row, and again for the nearest other decision; what is
+            not proven by then is marked.
 
         Returns
         -------
         CertainReasons
             One answer for each row.
         """
-        state = self._state("certain_reasons")
-        asked = read_asked_of(state, model, table, also=X, max_seconds=max_seconds, **options)
-        return find_certain_reasons(
-            asked,
-            asked.domain.ensemble.encode(X),
-            excluded=excluded,
-            preferred=preferred,
-            fixed=[state.variables.names[v] for v in state.variables.read("fixed", state.declared.fixed)],
-            interval=interval,
-            sets=sets,
-            nearest=nearest,
-            max_seconds=max_seconds,
-            n_threads=state.settings.n_threads,
-        )
+        return find_certain_reasons(self._state("certain_reasons"), X, model, **options)
 
     # --- probabilities ---------------------------------------------------------------------------------------------
 

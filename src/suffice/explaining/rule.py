@@ -186,7 +186,8 @@ class Rule:
         Rule
             The rule with a `proof`.
         """
-        from suffice.proofs.proving import prove_promise, read_asked
+        from suffice.proofs.asking import read_asked
+        from suffice.proofs.proving import prove_promise
 
         return replace(self, proof=prove_promise(self.promise, read_asked(model, X, **options)))
 

@@ -4,75 +4,84 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice._table.condition import Condition
 from suffice._text import to_plain
 from suffice.errors import did_you_mean
+from suffice.proofs.asking import AskedModel, read_asked_of
 from suffice.proofs.domain import Box, Domain
 from suffice.proofs.ensemble import Floats
-from suffice.proofs.proving import AskedModel
-from suffice.proofs.reasons import AxisSet, ReasonSearch
+from suffice.proofs.reasons import AxisSet, FoundReason, ReasonSearch
 from suffice.proofs.values import CertainReason, CertainReasons, NearestOther
+
+if TYPE_CHECKING:
+    from suffice._forest.fitted import Fitted
 
 # Ends of bounds are rounded inwards by up to this share of the range of their column.
 ROUNDED = 0.002
 
 
-def find_certain_reasons(
-    asked: AskedModel,
-    rows: Floats,
-    *,
-    excluded: Sequence[str] = (),
-    preferred: Sequence[str] = (),
-    fixed: Sequence[str] = (),
-    interval: Any = None,
-    sets: Sequence[Sequence[str]] | None = None,
-    nearest: bool = True,
-    max_seconds: float,
-    n_threads: int = 1,
-) -> CertainReasons:
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked about each row."""
+
+    excluded: Sequence[str] = ()
+    preferred: Sequence[str] = ()
+    interval: Any = None
+    sets: Sequence[Sequence[str]] | None = None
+    nearest: bool = True
+    max_seconds: float = 5.0  # for the set of a row, and again for the nearest other decision
+
+
+def find_certain_reasons(state: Fitted, X: Any, model: Any, table: Any = None, **options: Any) -> CertainReasons:
     """Find a certain reason of each row, and the nearest other decision."""
-    read = {name: _axes(asked.domain, name, names) for name, names in _named(excluded, preferred, fixed)}
-    passed: list[AxisSet | None] = (
-        [None] * len(rows) if sets is None else [frozenset(_axes(asked.domain, "sets", names)) for names in sets]
-    )
-    if len(passed) != len(rows):
-        raise ValueError(f"`sets` has {len(passed)} sets for {len(rows)} rows.")
-    asked.domain.check_rows(rows)
+    wishes = Wishes(**{field.name: options.pop(field.name) for field in fields(Wishes) if field.name in options})
+    asked = read_asked_of(state, model, table, also=X, max_seconds=wishes.max_seconds, **options)
+    rows, domain = asked.domain.ensemble.encode(X), asked.domain
+    axes = {name: _axes(domain, name, getattr(wishes, name)) for name in ("excluded", "preferred")}
+    fixed = [state.variables.names[v] for v in state.variables.read("fixed", state.declared.fixed)]
+    axes["fixed"] = _axes(domain, "fixed", fixed)
+    sets = [None] * len(rows) if wishes.sets is None else [_axes(domain, "sets", names) for names in wishes.sets]
+    if len(sets) != len(rows):
+        raise ValueError(f"`sets` has {len(sets)} sets for {len(rows)} rows.")
+    domain.check_rows(rows)
     asked.prover.trees  # noqa: B018 (made once, before there are threads)
 
     def find(i: int) -> CertainReason:
-        decision = _decision(asked, rows[i], interval)
-        search = ReasonSearch(
-            asked.prover, rows[i], decision, excluded=frozenset(read["excluded"]), max_seconds=max_seconds
-        )
-        own_set = passed[i]
-        certain = None if own_set is None else search.is_certain(own_set)
-        found = search.find(read["preferred"])
-        box = None if found is None else search.grow(found.axes)
-        return CertainReason(
-            row=i,
-            outcome=to_plain(asked.domain.ensemble.decide(rows[i : i + 1])[0]),
-            variables=None if found is None else tuple(asked.domain.axes[a].name for a in sorted(found.axes)),
-            conditions=() if found is None or box is None else _conditions(search, box, found.axes),
-            is_minimal=found is not None and found.is_minimal,
-            is_smallest=found is not None and found.is_smallest,
-            least_size=0 if found is None else found.least_size,
-            nearest=_nearest(asked, search, frozenset(read["fixed"])) if nearest else None,
-            set_is_certain=certain,
-            model=asked.domain.ensemble.name,
-        )
+        decision = _decision(asked, rows[i], wishes.interval)
+        excluded = frozenset(axes["excluded"])
+        search = ReasonSearch(asked.prover, rows[i], decision, excluded=excluded, max_seconds=wishes.max_seconds)
+        own_set = sets[i]
+        certain = None if own_set is None else search.is_certain(frozenset(own_set))
+        found = search.find(axes["preferred"])
+        nearest = _nearest(asked, search, frozenset(axes["fixed"])) if wishes.nearest else None
+        return _reason(search, i, found, nearest=nearest, certain=certain)
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(state.settings.n_threads) as pool:
         return CertainReasons(tuple(pool.map(find, range(len(rows)))))
 
 
-def _named(*lists: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
-    return list(zip(("excluded", "preferred", "fixed"), lists, strict=True))
+def _reason(
+    search: ReasonSearch, row: int, found: FoundReason | None, *, nearest: NearestOther | None, certain: bool | None
+) -> CertainReason:
+    model, axes = search.domain.ensemble, search.domain.axes
+    return CertainReason(
+        row=row,
+        outcome=to_plain(model.decide(search.values[None])[0]),
+        variables=None if found is None else tuple(axes[a].name for a in sorted(found.axes)),
+        conditions=() if found is None else _conditions(search, search.grow(found.axes), found.axes),
+        is_minimal=found is not None and found.is_minimal,
+        is_smallest=found is not None and found.is_smallest,
+        least_size=0 if found is None else found.least_size,
+        nearest=nearest,
+        set_is_certain=certain,
+        model=model.name,
+    )
 
 
 def _axes(domain: Domain, argument: str, names: Sequence[str]) -> list[int]:

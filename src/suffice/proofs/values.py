@@ -122,7 +122,13 @@ class CertainReason:
 
 @dataclass(frozen=True, eq=False)
 class CertainReasons(Sequence[CertainReason]):
-    """The certain reasons of rows, in their order."""
+    """The certain reasons of rows.
+
+    Parameters
+    ----------
+    reasons : tuple of CertainReason
+        One for each row, in their order.
+    """
 
     reasons: tuple[CertainReason, ...]
 

@@ -1,0 +1,136 @@
+"""The model that is asked: its trees over the domain of a table, and the model itself, which confirms exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice._forest.model_outputs import ask_model
+from suffice._table.rows import move_rows
+from suffice._text import to_plain
+from suffice.errors import check_number
+from suffice.proofs.domain import Domain
+from suffice.proofs.ensemble import Ensemble, Floats
+from suffice.proofs.search import Budget, Decision, Prover
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice._forest.fitted import Fitted
+
+# The share of outputs that a model must give again to be the one that is explained.
+LEAST_AGREED = 0.95
+# Rows among which distances are compared, and rows whose nearest other row is looked for.
+N_COMPARED, N_MEASURED = 4000, 200
+
+
+@dataclass(frozen=True, eq=False)
+class AskedModel:
+    """A model as trees, over the domain of a table; with the model itself, which confirms counterexamples."""
+
+    prover: Prover
+    X: Any
+    model: Any = None
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the proofs."""
+        return self.prover.domain
+
+    @property
+    def rows(self) -> Floats:
+        """The rows of the table as values."""
+        return self.domain.rows
+
+    def row_of(self, values: Floats) -> dict[str, Any]:
+        """Return a row of values in the user's own terms."""
+        columns = self.domain.ensemble.columns
+        return {column.name: self.domain.value_of(c, values[c]) for c, column in enumerate(columns)}
+
+    def decide(self, values: Floats) -> Any:
+        """Return what the model decides at a row: the model itself, if it is at hand."""
+        if self.model is None:
+            return to_plain(self.domain.ensemble.decide(values[None])[0])
+        moved = dict(enumerate(self.row_of(values).values()))
+        table = move_rows(self.X, [0], [moved], [column.name for column in self.domain.ensemble.columns])
+        return to_plain(ask_model(self.model, table, 1)[0])
+
+    def keeps(self, decision: Decision, values: Floats) -> bool:
+        """Tell whether the model, and its trees, decide like this at a row."""
+        if self.prover.keeps(decision, values[None])[0]:
+            return True
+        decided, classes = self.decide(values), self.domain.ensemble.classes
+        if classes is None:
+            return bool(decision[0] <= decided <= decision[1])
+        return bool(decided == to_plain(classes[decision]))
+
+    def nearness(self, values: Floats) -> tuple[float, int, float]:
+        """Return the distance of a row to the nearest of the table, how many columns differ, and how unusual it is."""
+        rows = self.rows[evenly(len(self.rows), N_COMPARED)]
+        gaps = self.domain.gaps(values, rows)
+        nearest = int(gaps.sum(axis=1).argmin())
+        distance = float(gaps[nearest].sum())
+        own = []
+        for i in evenly(len(rows), N_MEASURED):
+            others = self.domain.distances(rows[i], rows)
+            others[i] = np.inf
+            own.append(others.min())
+        return distance, int(np.count_nonzero(gaps[nearest])), float(np.mean(np.array(own) >= distance))
+
+
+def evenly(n: int, most: int) -> NDArray[np.intp]:
+    """Return positions of at most so many rows, evenly spaced."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
+
+
+def read_asked(
+    model: Any,
+    X: Any,
+    *,
+    also: Any = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    domain: Mapping[str, Any] | None = None,
+    constraints: Sequence[str] = (),
+    max_nodes: int = Budget().max_nodes,
+    max_seconds: float = Budget().max_seconds,
+) -> AskedModel:
+    """Read a model and the domain of its table."""
+    check_number("max_nodes", max_nodes, "at least 1", lambda v: v >= 1, int)
+    check_number("max_seconds", max_seconds, "a number above 0", lambda v: v > 0)
+    from suffice.proofs.reading import read_model
+
+    ensemble = model if isinstance(model, Ensemble) else read_model(model, X)
+    rows = None if also is None else ensemble.encode(also)
+    learnt = Domain.learn(
+        ensemble, ensemble.encode(X), also=rows, groups=groups, domain=domain, constraints=constraints
+    )
+    asked = None if isinstance(model, Ensemble) else model
+    return AskedModel(Prover(learnt, Budget(max_nodes, max_seconds)), X, asked)
+
+
+def read_asked_of(state: Fitted, model: Any, X: Any, **options: Any) -> AskedModel:
+    """Read the model of an explainer, and the domain of its table, or those that are passed instead."""
+    if model is None and state.model is None:
+        raise ValueError("`model` is needed: only an explainer made by `for_model` knows one, and no file holds it.")
+    if state.is_probability:
+        raise ValueError("Proofs are about decisions and numbers; this explainer explains a probability.")
+    known = state.model
+    own_rows = state.training_table[0] if known is None or known.rows is None else known.rows
+    groups = {
+        name: [state.encoding.columns[c].name for c in columns]
+        for name, columns in zip(state.variables.names, state.variables.columns, strict=True)
+    }
+    table = own_rows if X is None else X
+    asked = read_asked(known.model if model is None and known else model, table, groups=groups, **options)
+    if state.model_name is not None and X is None:
+        outcomes = state.training_table[1]
+        decided = asked.domain.ensemble.decide(asked.rows)
+        if len(decided) == len(outcomes) and state.classes is not None and np.mean(decided == outcomes) < LEAST_AGREED:
+            raise ValueError(
+                f"{asked.domain.ensemble.name} decides {np.mean(decided == outcomes):.0%} of the rows as the outputs "
+                "that the explainer was fitted on: pass the model that it explains."
+            )
+    return asked

@@ -1,0 +1,31 @@
+from suffice import Condition
+from suffice.proofs.finding import _round
+from suffice.proofs.values import CertainReason, CertainReasons, NearestOther
+
+
+def make(**changes):
+    fields = {"variables": ("age",), "conditions": (Condition("age", high=30.0),), "is_minimal": True}
+    return CertainReason(**{"row": 0, "outcome": "no", "is_smallest": False, "least_size": 1, **fields, **changes})
+
+
+def test_a_reason_says_how_much_of_it_is_proven():
+    start = "Proven: the model decides no whenever age <= 30, whatever the other variables are"
+    assert make(is_smallest=True).sentence == f"{start} (no fewer are enough)."
+    assert make().sentence == f"{start} (none can be left out; every such set has at least 1 variable)."
+    assert make(is_minimal=False).sentence == f"{start} (not proven minimal)."
+    assert make(variables=()).sentence == "Proven: the model decides no for every row of the domain."
+
+
+def test_the_nearest_other_decision_stands_beside_it():
+    nearest = NearestOther({"age": (20, 31), "job": ("cook", None)}, "yes", 2, 1.25, False, 1)
+    sentence = (
+        "yes is decided after changing age from 20 to 31 and job from cook to missing (distance 1.25, not proven "
+    )
+    assert make(nearest=nearest).to_dict()["nearest"]["least_changed"] == 1
+    assert sentence in str(CertainReasons((make(nearest=nearest),)))
+
+
+def test_ends_are_rounded_inwards():
+    assert _round(0.3000000119, 0.31, "ROUND_CEILING") == 0.31
+    assert _round(29.99, 20.0, "ROUND_FLOOR") == 20.0
+    assert _round(0.3, 0.3, "ROUND_CEILING") == 0.3
