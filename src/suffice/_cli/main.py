@@ -1,8 +1,8 @@
 """The entry point of ``suffice``: it runs a command and turns errors into a sentence and an exit code.
 
-The exit code is 0 for success, 2 for bad input, 3 if ``suffice certify`` finds a rule that does not hold, 4 if
-``suffice reasons`` refuses a row, 5 if ``suffice verify`` finds a record that differs, 130 for an interruption, and 1,
-with a traceback, for a bug. The commands themselves are in ``commands``.
+The exit code is 0 for success, 2 for bad input, 3 if ``suffice certify`` or ``suffice prove`` finds a rule that does
+not hold, 4 if ``suffice reasons`` refuses a row, 5 if ``suffice verify`` finds a record that differs, 130 for an
+interruption, and 1, with a traceback, for a bug. The commands themselves are in ``commands``.
 """
 
 from __future__ import annotations

@@ -22,6 +22,10 @@ class StatedRule:
     certificate: Certificate | None = None
     is_whole: bool = False  # whether the outcomes are whole numbers
 
+    def __str__(self) -> str:
+        """Return the rule in words."""
+        return f"IF {' AND '.join(map(str, self.promise.conditions))} THEN {self.conclusion}"
+
     @property
     def conclusion(self) -> str:
         """What the rule keeps: the class, or the interval."""

@@ -11,7 +11,20 @@ from shop import command
 import suffice
 from suffice._cli.main import run
 
-COMMANDS = ["demo", "fit", "explain", "report", "rules", "change", "reasons", "verify", "certify", "app", "info"]
+COMMANDS = [
+    "demo",
+    "fit",
+    "explain",
+    "report",
+    "rules",
+    "change",
+    "reasons",
+    "verify",
+    "certify",
+    "prove",
+    "app",
+    "info",
+]
 
 
 def test_the_version(capsys):

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from suffice._cli.commands import certify, change, explain, fit, reasons, rules, web_app
+from suffice._cli.commands import certify, change, explain, fit, prove, reasons, rules, web_app
 from suffice._cli.printing import say
 
 cli = typer.Typer(
@@ -27,7 +27,7 @@ cli = typer.Typer(
 )
 for command in (
     *(web_app.demo, fit.fit, explain.explain, change.change, reasons.reasons, reasons.verify, explain.report),
-    *(rules.rules, certify.certify, web_app.app, fit.info),
+    *(rules.rules, certify.certify, prove.prove, web_app.app, fit.info),
 ):
     # Typer keeps the line breaks inside of paragraphs.
     cli.command(help=re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(command.__doc__ or "")))(command)

@@ -92,7 +92,7 @@ def certify(
     loaded = load_explainer_file(explainer, options.changed_settings(pi, None, None, unseen, ignore_extra))
     X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
     with working("Checking rules"):
-        what = _rules_to_check(loaded, rules, rule or [])
+        what = rules_to_check(loaded, rules, rule or [])
         checked = loaded.certify(
             what, X, y, confidence=confidence, level=level, adjust=None if adjust == "none" else adjust
         )
@@ -104,7 +104,8 @@ def certify(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _rules_to_check(explainer: SufficientExplainer, path: str | None, texts: list[str]) -> list[Any]:
+def rules_to_check(explainer: SufficientExplainer, path: str | None, texts: list[str]) -> list[Any]:
+    """Return the rules of a file and of texts, or those of the training rows."""
     from suffice._io.rule_file import read_rules
     from suffice.explaining.own_rule import rule
 
