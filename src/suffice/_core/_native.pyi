@@ -116,6 +116,7 @@ class SearchArrays:
     @property
     def level_below(self) -> Floats: ...
 
+def distinct_rows(*, projection: Projection, rows: Rows) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 def search(
     *,
     projection: Projection,

@@ -16,16 +16,14 @@ namespace suffice {
 namespace {
 
 template <class Set>
-void search_rows(const PyProjection& projection, const Rows& rows, const std::vector<std::uint32_t>& numbers,
-                 const SearchOptions& options, std::size_t n_threads, const std::function<void(std::size_t)>& watch,
-                 std::vector<SearchResult>& results) {
+void search_rows(const PyProjection& projection, const Rows& rows, const SearchOptions& options, std::size_t n_threads,
+                 const std::function<void(std::size_t)>& watch, std::vector<SearchResult>& results) {
     StopFlag stop{false};
-    for_each_view<Set>(
-        projection, options.min_node_size, numbers.size(), n_threads, stop, watch, [&](RowView<Set>& view) {
-            return [&, search = std::make_shared<Search<Set>>(projection.get(), options, view)](std::size_t i) {
-                results[i] = search->run(rows, numbers[i], stop);
-            };
-        });
+    for_each_view<Set>(projection, options.min_node_size, rows.size(), n_threads, stop, watch, [&](RowView<Set>& view) {
+        return [&, search = std::make_shared<Search<Set>>(projection.get(), options, view)](std::size_t i) {
+            results[i] = search->run(rows, i, stop);
+        };
+    });
 }
 
 // What Python gets. Row i has the sufficient sets offset[i] ... offset[i + 1] - 1.
@@ -71,20 +69,29 @@ std::pair<SearchArrays, SearchArrays> search(const PyProjection& projection, con
     const Projection& p = projection.get();
     const Rows r = rows.get();
     check_columns(r.X, p.forest->X.n_columns);
-    std::vector<SearchResult> results;
-    std::vector<const SearchResult*> of_row;
+    std::vector<SearchResult> results(r.size());
     {
         const nb::gil_scoped_release release;
-        const DistinctRows distinct = find_distinct_rows(r, p);
-        results.resize(distinct.first.size());
-        const std::function<void(std::size_t)> watch = [&, reported = watcher(&progress)](std::size_t n_done) {
-            reported(distinct.first.empty() ? 0 : n_done * r.size() / distinct.first.size());
-        };
         const auto run = p.n_variables <= kWordVariables ? search_rows<std::uint64_t> : search_rows<WideSet>;
-        run(projection, r, distinct.first, options, n_threads, watch, results);
-        for (const std::uint32_t i : distinct.of_row) of_row.push_back(&results[i]);
+        run(projection, r, options, n_threads, watcher(&progress), results);
     }
+    std::vector<const SearchResult*> of_row;
+    for (const SearchResult& result : results) of_row.push_back(&result);
     return {to_arrays(of_row, &SearchResult::at_level), to_arrays(of_row, &SearchResult::below)};
+}
+
+// The first row of each kind, and by row the position of its kind: rows of one kind have the same answers.
+std::pair<Array, Array> distinct_rows(const PyProjection& projection, const PyRows& rows) {
+    const Rows r = rows.get();
+    check_columns(r.X, projection.get().forest->X.n_columns);
+    DistinctRows distinct;
+    {
+        const nb::gil_scoped_release release;
+        distinct = find_distinct_rows(r, projection.get());
+    }
+    const std::size_t n = distinct.first.size();
+    return {to_array<std::uint32_t>(std::move(distinct.first), {n}),
+            to_array<std::uint32_t>(std::move(distinct.of_row), {r.size()})};
 }
 
 void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std::size_t min_size, std::size_t max_size,
@@ -129,6 +136,7 @@ void bind_search(nb::module_& m) {
                     {"best_sdps", &A::best_sdps},
                     {"is_complete", &A::is_complete},
                     {"level_below", &A::level_below}});
+    m.def("distinct_rows", &distinct_rows, nb::kw_only(), "projection"_a, "rows"_a);
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
           "progress"_a.none() = nb::none());
 }

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 Rows = NDArray[np.intp]
 
+# Training rows over which it is averaged what a variable adds alone.
+N_AVERAGED = 256
+
 
 class Declared(NamedTuple):
     """What users declare at fit: the class that people care about, and the variables that they cannot change."""
@@ -194,6 +197,14 @@ class Fitted:
     def candidate_names(self) -> tuple[str, ...]:
         """The names of the candidates."""
         return tuple(self.variables.names[v] for v in self.candidates)
+
+    @cached_property
+    def averaged_rows(self) -> tuple[NDArray[np.float32], Outcomes]:
+        """Training rows, evenly spread, over which it is averaged what variables add alone; and their outcomes."""
+        n_rows = len(self.forest.X)
+        n = min(N_AVERAGED, n_rows)
+        X = self.forest.X[np.arange(n) * n_rows // n]
+        return X, self.outcomes(X, self.predict(X))
 
     @cached_property
     def mean_gains(self) -> dict[int, Any]:

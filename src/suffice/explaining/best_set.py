@@ -14,7 +14,7 @@ from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice.explaining.found_sets import ScoredSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 # Sums of the same numbers in another order differ in the last digits, which must not decide.
 N_DIGITS = 12
-# Training rows over which it is averaged what a variable adds alone.
-N_AVERAGED = 256
 # Two numbers whose distance is at most this many standard errors count as equal. None of 1, 2 and 3 keeps reasons best
 # on all tables: python -m benchmarks.reason_stability orders
 N_ERRORS = 1.0
@@ -54,6 +52,7 @@ def put_best_first(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, s
     square_of = dict(zip(firsts, _squared_weights(fitted, X, firsts), strict=True))
     surest = {row: _surest(of_row, square_of[row, of_row[0].variables]) for row, of_row in smallest.items()}
     alone = _alone(fitted, X, outcomes, {row: of_row for row, of_row in surest.items() if len(of_row) > 1}, square_of)
+    find_mean_gains(fitted, {v for of_row in alone.values() for v in of_row})
     order = np.arange(len(sets.masks))
     rows, squares = np.array(list(smallest)), []
     for row, begin in zip(rows.tolist(), sets.offset[rows].tolist(), strict=True):
@@ -188,16 +187,22 @@ def share_variance(sdp: float, square: float) -> float:
 
 def mean_gain(fitted: Fitted, variable: int) -> Estimate:
     """Compute what a variable adds alone to the SDP of the empty set, on average over training rows."""
+    find_mean_gains(fitted, {variable})
     known: dict[int, Estimate] = fitted.mean_gains
-    if variable not in known:
-        n_rows, n_threads = len(fitted.forest.X), fitted.settings.n_threads
-        n = min(N_AVERAGED, n_rows)
-        X = fitted.forest.X[np.arange(n) * n_rows // n]
-        outcomes = fitted.outcomes(X, fitted.predict(X))
-        with_it = fitted.projected.sdp(X, [(variable,)] * n, outcomes, n_threads)
-        without = fitted.projected.sdp(X, [()] * n, outcomes, n_threads)
-        gains = (with_it - without).tolist()
-        mean = math.fsum(gains) / n  # the order of the numbers does not matter
-        variance = math.fsum((gain - mean) ** 2 for gain in gains) / n**2
-        known[variable] = Estimate(round(mean, N_DIGITS), variance)
     return known[variable]
+
+
+def find_mean_gains(fitted: Fitted, variables: Set[int]) -> None:
+    """Compute the mean gains that are not known yet together: each row goes down the trees once for all variables."""
+    unknown = sorted(variables - fitted.mean_gains.keys())
+    if not unknown:
+        return
+    X, outcomes = fitted.averaged_rows
+    n, sets = len(X), [(), *((v,) for v in unknown)]
+    rows = np.repeat(np.arange(n), len(sets))
+    sdps = fitted.projected.sdp(X[rows], sets * n, outcomes.take(rows), fitted.settings.n_threads)
+    gains = sdps.reshape(n, len(sets))[:, 1:] - sdps[:: len(sets), None]
+    for v, of_rows in zip(unknown, gains.T.tolist(), strict=True):
+        mean = math.fsum(of_rows) / n  # the order of the numbers does not matter
+        variance = math.fsum((gain - mean) ** 2 for gain in of_rows) / n**2
+        fitted.mean_gains[v] = Estimate(round(mean, N_DIGITS), variance)

@@ -67,7 +67,15 @@ def find_sufficient_sets(
     With `needs_best`, rows without a sufficient set get a best set too: that of the highest multiple of `STEP` that any
     of their sets is known to reach.
     """
-    sets, below = _search_levels(fitted, X, outcomes, minimal_only, progress, needs_best)
+    rows = _core.Rows(X=X, lo=outcomes.low, hi=outcomes.high)
+    projection = fitted.projected.on_candidates(fitted.settings.n_threads)
+    first, of_row = (rows.astype(np.intp) for rows in _core.distinct_rows(projection=projection, rows=rows))
+    if len(first) == len(X):
+        sets = _find_sets(fitted, X, outcomes, minimal_only, progress, needs_best)
+    else:  # rows that no split tells apart, with one outcome, are searched once
+        report = None if progress is None else lambda n_done: progress(n_done * len(X) // len(first))
+        distinct = _find_sets(fitted, X[first], outcomes.take(first), minimal_only, report, needs_best)
+        sets = distinct.in_order(of_row)
     if warns and not sets.is_complete.all():
         settings, n = fitted.settings, fitted.n_searched
         largest = n if settings.max_size is None else min(settings.max_size, n)
@@ -78,6 +86,19 @@ def find_sufficient_sets(
             "larger `max_sets` (None: no limit), a `max_size`, or fewer candidates.",
             SearchSizeWarning,
         )
+    return sets
+
+
+def _find_sets(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    minimal_only: bool,
+    progress: Callable[[int], object] | None,
+    needs_best: bool,
+) -> FoundSets:
+    """Find the sets of rows that differ, and put the best one first."""
+    sets, below = _search_levels(fitted, X, outcomes, minimal_only, progress, needs_best)
     sets = put_best_first(fitted, X, outcomes, sets)
     return sets if below is None else _with_sets_below(fitted, X, outcomes, sets, below)
 
