@@ -214,6 +214,17 @@ def test_a_search_that_ends_early_warns(explainer):
     copy.deepcopy(explainer).set_params(max_sets=None).explain(ROWS)
 
 
+def test_repeated_rows_have_the_answers_of_the_first_and_are_counted(explainer):
+    limited = copy.deepcopy(explainer).set_params(max_sets=4)
+    with pytest.warns(SearchSizeWarning, match=r"in \d+ of 12 rows"):
+        once = limited.explain(ROWS)
+    order = np.tile(np.arange(12)[::-1], 3)
+    n_ended = 3 * sum(not e.is_search_complete for e in once)
+    with pytest.warns(SearchSizeWarning, match=f"in {n_ended} of 36 rows"):
+        repeated = limited.explain(ROWS[order])
+    assert [str(e) for e in repeated] == [str(once[i]) for i in order]
+
+
 # --- copies ----------------------------------------------------------------------------------------------------------
 
 
