@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._show.boxes import draw_rule
-from suffice._show.curve_figure import draw_curve
 from suffice._show.figures import draw_change, draw_distributions, draw_measures, draw_quality, draw_sets
 from suffice._show.importance_figure import draw_heatmap, draw_importance, draw_overview, gather_importances
+from suffice._show.row_figures import draw_curve, draw_rule
 from suffice._text import format_value
 from suffice.checks.quality import Quality
 from suffice.errors import check_number, check_word

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suffice._io.demo import N_HELD_OUT, demo_data
+from suffice._io.explainer_file import N_HELD_OUT, demo_data
 
 
 def test_one_table_has_classes_and_one_has_numbers():

@@ -10,7 +10,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from suffice._show.boxes import Scale
+from suffice._show.row_figures import Scale
 from suffice._table.encoding import Column
 from suffice.explaining.rule import Condition
 

@@ -24,7 +24,7 @@ from drawn_plots import (
 from matplotlib.patches import Rectangle, StepPatch
 
 from suffice import Condition, SufficientExplainer, plots
-from suffice._show.curve_figure import find_column
+from suffice._show.row_figures import find_column
 from suffice._text import join
 
 

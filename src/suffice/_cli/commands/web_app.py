@@ -11,7 +11,7 @@ import typer
 from suffice._cli.printing import format_fidelity, name_options, note, say, say_block, working
 
 if TYPE_CHECKING:
-    from suffice._io.demo import DemoData
+    from suffice._io.explainer_file import DemoData
 
 
 def app(
@@ -78,7 +78,7 @@ def demo(
 
     [cyan]suffice demo --report first-look.html[/]
     """
-    from suffice._io.demo import demo_data
+    from suffice._io.explainer_file import demo_data
     from suffice._io.output import format_of_output
 
     format_of_output(report, ["html"])

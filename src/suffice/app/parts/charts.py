@@ -18,7 +18,7 @@ from suffice._text import format_probability, join
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice._show.curve_figure import CurveView
+    from suffice._show.row_figures import CurveView
     from suffice._table.encoding import Column
     from suffice.explaining.curve import Curve
     from suffice.explaining.explanation import Explanation

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import polars as pl
 from dash.exceptions import PreventUpdate
 
-from suffice._io.demo import demo_data
-from suffice._io.explainer_file import is_known, load_explainer_file, outcomes_of, text_columns
+from suffice._io.explainer_file import demo_data, is_known, load_explainer_file, outcomes_of, text_columns
 from suffice._io.files import read_table
 from suffice._io.processes import run_in_process
 from suffice._io.saved import MARK

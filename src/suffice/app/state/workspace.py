@@ -27,7 +27,7 @@ from suffice.app.state.tables import as_polars, find_ids, find_rows, plain_value
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice._show.curve_figure import CurveView
+    from suffice._show.row_figures import CurveView
     from suffice._table.encoding import Column
     from suffice._table.table import Table
     from suffice.app.state.view import View
@@ -334,7 +334,7 @@ class Workspace:
     @_kept(lambda view, column: (view.key, view.chosen, column))
     def curve(self, view: View, column: int) -> CurveView:
         """Compute the probability that the outcome of a view is kept along one column."""
-        from suffice._show.curve_figure import view_curve
+        from suffice._show.row_figures import view_curve
 
         explanations = self.explanations(view)
         answers, shown = explanations.answers, (self.explain(view), self.chosen_set(view), self.rule(view))
