@@ -22,7 +22,8 @@ from suffice._forest import asked_rows
 from suffice._forest.asked_rows import AskedRows, ask_about
 from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitted import Declared
-from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest, warn_of_giveaways
+from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest
+from suffice._forest.giveaways import warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, DEFAULT_PI, PAPER, Settings, check_changes
 from suffice._table.encoding import EncodedRows

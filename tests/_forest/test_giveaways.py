@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice._forest.fitting import find_giveaways
+from suffice._forest.giveaways import find_giveaways
 from suffice.errors import GiveawayWarning
 
 pytestmark = pytest.mark.filterwarnings("error")

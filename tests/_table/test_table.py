@@ -64,7 +64,7 @@ READERS = {
     "pandas pyarrow": lambda columns: read_columns(pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)),
     "polars": lambda columns: read_columns(pl.DataFrame(columns, strict=False)),
     "pyarrow": lambda columns: read_columns(pa.table(columns)),
-    "array": lambda columns: read_columns(as_array(columns), list(columns)),
+    "array": lambda columns: Table(list(columns), list(as_array(columns).T), len(as_array(columns))),
     "dict": read_columns,
 }
 EVERY_READER = pytest.mark.parametrize("read", READERS.values(), ids=READERS)

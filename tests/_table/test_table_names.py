@@ -8,12 +8,12 @@ import re
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 from suffice._table.input import match_columns
 from suffice._table.table import (
+    Table,
     numbered_names,
     read_columns,
 )
@@ -37,24 +37,6 @@ def test_a_frame_whose_columns_are_no_strings_counts_as_one_without_names(column
     assert not table.has_names
     assert table.names == ("x0", "x1")
     assert table.labels(1)[0] == ("b",)
-
-
-def test_a_frame_without_names_takes_those_that_are_given():
-    assert read_columns(pd.DataFrame([[1, 2]]), ["a", "b"]).names == ("a", "b")
-
-
-@pytest.mark.parametrize("X", [np.ones((2, 2)), pd.DataFrame(np.ones((2, 2)))], ids=["array", "frame"])
-def test_there_must_be_a_name_for_each_column(X):
-    with pytest.raises(ValueError, match="`column_names` has 1 names for the 2 columns of `X`"):
-        read_columns(X, ["a"])
-
-
-@pytest.mark.parametrize(
-    "X", [{"a": [1]}, pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), pa.table({"a": [1]})], ids=type
-)
-def test_names_are_not_given_twice(X):
-    with pytest.raises(ValueError, match="`column_names` are for an array: the columns of this `X` have names"):
-        read_columns(X, ["b"])
 
 
 def test_names_of_strings_and_others_are_refused():
@@ -81,7 +63,7 @@ def test_a_column_is_found_by_its_name():
     with pytest.raises(ValueError, match=r"^`X` has no column 'xyz'.$"):
         table.position("xyz")
     with pytest.raises(ValueError, match="`X` has two columns named 'a'; rename one"):
-        read_columns([[1, 2]], ["a", "a"]).position("a")
+        Table(["a", "a"], [np.ones(1), np.ones(1)], 1).position("a")
 
 
 def test_columns_without_names_are_numbered():

@@ -47,9 +47,7 @@ NAN, INF = math.nan, math.inf
 def test_a_rule_covers_the_rows_that_a_plain_loop_finds(drawn_and_table):
     drawn, table = drawn_and_table
     expected = covered_rows(drawn, table)
-    array = np.array(list(table.values()), dtype=object).T
     assert rows_of(drawn.covers(table)) == expected
-    assert rows_of(drawn.covers(array, column_names=list(table))) == expected
     assert rows_of(drawn.covers(pd.DataFrame(table))) == expected
     for missing in (None, NAN):
         assert rows_of(drawn.covers(polars_frame(table, dict.fromkeys(table, missing)))) == expected
@@ -102,46 +100,39 @@ def test_missing_values_of_any_kind_of_column_are_missing(column):
 
 
 @pytest.mark.parametrize(
-    ("X", "column_names", "error", "message"),
+    ("X", "error", "message"),
     [
-        ({"hours": [1.0]}, None, ValueError, "`X` has no column 'hour'. Did you mean 'hours'?"),
-        (pd.DataFrame({"hours": [1.0]}), None, ValueError, "`X` has no column 'hour'. Did you mean 'hours'?"),
-        (pl.DataFrame({"wind": [1.0]}), None, ValueError, "`X` has no column 'hour'."),
-        ([[1.0]], None, ValueError, "`X` has no column 'hour'."),
+        ({"hours": [1.0]}, ValueError, "`X` has no column 'hour'. Did you mean 'hours'?"),
+        (pd.DataFrame({"hours": [1.0]}), ValueError, "`X` has no column 'hour'. Did you mean 'hours'?"),
+        (pl.DataFrame({"wind": [1.0]}), ValueError, "`X` has no column 'hour'."),
+        ([[1.0]], ValueError, "`X` has no column 'hour'."),
         (
             pd.DataFrame([[1, 2]], columns=["hour", "hour"]),
-            None,
             ValueError,
             "`X` has two columns named 'hour'; rename",
         ),
-        ([[1, 2]], ["hour", "hour"], ValueError, "`X` has two columns named 'hour'; rename one."),
-        ([[1.0, 2.0]], ["hour"], ValueError, "`column_names` has 1 names for the 2 columns of `X`."),
-        ([1.0, 2.0], ["hour"], ValueError, "`X` must be a table, got shape (2,); for one row, give it as [row]."),
-        ({"hour": [1.0]}, ["hour"], ValueError, "`column_names` are for an array: the columns of this `X` have names."),
+        ([1.0, 2.0], ValueError, "`X` must be a table, got shape (2,); for one row, give it as [row]."),
         (
             {"a": [1.0, 2.0], "hour": [1.0]},
-            None,
             ValueError,
             "Column 'hour' of `X` must have 2 values, got shape (1,).",
         ),
-        ({"hour": ["noon"]}, None, TypeError, "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0)."),
+        ({"hour": ["noon"]}, TypeError, "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0)."),
         (
             pd.DataFrame({"hour": ["noon"]}),
-            None,
             TypeError,
             "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0).",
         ),
         (
             pl.DataFrame({"hour": ["noon"]}),
-            None,
             TypeError,
             "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0).",
         ),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(X, column_names, error, message):
+def test_a_table_that_does_not_fit_is_refused(X, error, message):
     with pytest.raises(error, match=re.escape(message)):
-        rule(HOUR).covers(X, column_names)
+        rule(HOUR).covers(X)
 
 
 # --- SQL, pandas, polars ---------------------------------------------------------------------------------------------

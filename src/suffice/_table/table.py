@@ -167,15 +167,11 @@ class Table:
         return cls(names, columns, len(frame), has_names, frame.implementation.name.lower())
 
     @classmethod
-    def from_array(cls, array: NDArray[Any], names: Sequence[str] | None = None) -> Table:
+    def from_array(cls, array: NDArray[Any]) -> Table:
         """Read an array."""
         if array.ndim != 2:
             raise ValueError(f"`X` must be a table, got shape {array.shape}; for one row, give it as [row].")
-        n_columns = array.shape[1]
-        if names is not None:
-            _check_names(names, n_columns)
-        known = numbered_names(n_columns) if names is None else list(names)
-        table = cls(known, list(array.T), len(array), has_names=names is not None)
+        table = cls(numbered_names(array.shape[1]), list(array.T), len(array), has_names=False)
         table.array = array if array.dtype.kind in "iuf" else None
         return table
 
@@ -442,35 +438,19 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _check_names(names: Sequence[str], n_columns: int) -> None:
-    if len(names) != n_columns:
-        raise ValueError(f"`column_names` has {len(names)} names for the {n_columns} columns of `X`.")
-
-
 def numbered_names(n_columns: int) -> list[str]:
     """Return names for columns that have none."""
     return [f"x{i}" for i in range(n_columns)]
 
 
-def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
+def read_columns(X: Any) -> Table:
     """Read anything that has columns."""
     if isinstance(X, Table):
         return X
     X = as_rows(X)
     frame = as_frame(X)
-    is_named = isinstance(X, Mapping)
     if frame is not None:
-        table = Table.from_frame(frame)
-        is_named = table.has_names
-        if not is_named:
-            if column_names is not None:
-                _check_names(column_names, len(table.names))
-                table.names = tuple(column_names)
-            return table
-    if is_named and column_names is not None:
-        raise ValueError("`column_names` are for an array: the columns of this `X` have names.")
-    if frame is not None:
-        return table
+        return Table.from_frame(frame)
     if isinstance(X, Mapping):
         columns = [_as_array(column) for column in X.values()]
         n_rows = len(columns[0]) if columns else 0
@@ -478,7 +458,7 @@ def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
             if column.shape != (n_rows,):
                 raise ValueError(f"Column {name!r} of `X` must have {n_rows} values, got shape {column.shape}.")
         return Table([str(name) for name in X], columns, n_rows)
-    return Table.from_array(np.asarray(X) if not isinstance(X, list | tuple) else _as_array(X), column_names)
+    return Table.from_array(np.asarray(X) if not isinstance(X, list | tuple) else _as_array(X))
 
 
 def _as_array(values: Any) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -146,7 +146,7 @@ class Rule:
                 raise ValueError(f"`interval` must be (low, high) with low <= high, got {(low, high)}.")
             object.__setattr__(self, "interval", (low, high))
 
-    def covers(self, X: Any, column_names: Sequence[str] | None = None) -> NDArray[np.bool_]:
+    def covers(self, X: Any) -> NDArray[np.bool_]:
         """Return which rows satisfy the rule.
 
         A row with a missing value in a tested column is covered only if the condition allows missing values.
@@ -154,16 +154,15 @@ class Rule:
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns), frame, or dict of columns
-            The rows; only the columns that the rule tests are read from a frame or dict.
-        column_names : sequence of str, optional
-            The names of the columns of an array; without them x0, x1 and so on.
+            The rows; only the columns that the rule tests are read from a frame or dict. Those of an array are called
+            x0, x1 and so on; for other names pass ``dict(zip(names, X.T))``.
 
         Returns
         -------
         ndarray of shape (n_rows,), bool
             Whether the rule covers each row. Numbers are compared as float64.
         """
-        table = read_columns(X, column_names)
+        table = read_columns(X)
         covered = np.ones(table.n_rows, dtype=np.bool_)
         for condition in self.conditions:
             covered &= condition.covers_rows(table)
