@@ -162,23 +162,6 @@ def test_no_shorter_or_nearer_end_is_correct(ends, where):
 
 
 @pytest.mark.parametrize(
-    ("below", "above", "threshold", "message"),
-    [
-        (1.0, 2.0, 2.0, "`threshold` must lie in [below, above), got 2.0 for [1.0, 2.0)."),
-        (1.0, 2.0, 0.5, "`threshold` must lie in [below, above), got 0.5 for [1.0, 2.0)."),
-        (1.0, 2.0, NAN, "`threshold` must lie in [below, above), got nan for [1.0, 2.0)."),
-        (-INF, 2.0, -INF, "`threshold` must lie in [below, above), got -inf for [-inf, 2.0)."),
-        (0.1, 2.0, 1.0, "`below` and `above` must be float32 values, got 0.1 and 2.0."),
-        (0.5, 0.7, 0.6, "`below` and `above` must be float32 values, got 0.5 and 0.7."),
-        (0.5, 1e300, 0.6, "`below` and `above` must be float32 values, got 0.5 and 1e+300."),
-    ],
-)
-def test_ends_that_do_not_enclose_the_threshold_are_refused(below, above, threshold, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        round_end(below, above, threshold)
-
-
-@pytest.mark.parametrize(
     ("below", "above", "threshold", "low", "high"),
     [
         (5, 6, 5.5, (6.0, True), (5.0, True)),

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from table_files import PEOPLE, as_bytes
 
 from suffice._io.files import read_table
-from suffice._io.sources import TABLE_VARIABLE, cannot_read, is_packed, read_bytes, unpack
+from suffice._io.sources import TABLE_VARIABLE, cannot_read, read_bytes, unpack
 
 
 def test_a_file_that_is_not_there(tmp_path):
@@ -70,7 +70,6 @@ def test_a_file_is_read_where_the_system_has_no_siginterrupt(tmp_path, monkeypat
 def test_what_is_packed_is_unpacked_up_to_a_limit(pack, monkeypatch):
     data = b"ab" * 2**19
     packed = pack(data)
-    assert is_packed(packed)
     assert unpack(packed, "a") == data
     monkeypatch.setenv(TABLE_VARIABLE, "1M")
     assert unpack(packed, "a") == data
@@ -87,7 +86,6 @@ def test_the_members_of_one_file_are_unpacked_together():
 
 
 def test_what_is_not_packed_stays(tmp_path):
-    assert not is_packed(b"a,b")
     assert unpack(b"a,b", "a") == b"a,b"
 
 

@@ -150,11 +150,6 @@ def round_end(below: float, above: float, threshold: float, within: Side | None 
     fewest significant decimal digits and, of such, is nearest to the threshold (of two equally near, the lower). If the
     threshold is itself a training value, the end is sought a tenth of the way to the next one.
     """
-    if not (below <= threshold < above and math.isfinite(threshold)):
-        raise ValueError(f"`threshold` must lie in [below, above), got {threshold!r} for [{below!r}, {above!r}).")
-    with np.errstate(over="ignore"):
-        if float(np.float32(below)) != below or float(np.float32(above)) != above:
-            raise ValueError(f"`below` and `above` must be float32 values, got {below!r} and {above!r}.")
     lowest = _last_rounded_to(below)
     highest = math.nextafter(-_last_rounded_to(-above), -math.inf)  # rounding is symmetric about zero
     if below == -math.inf:
@@ -188,10 +183,6 @@ def round_whole_end(
     within: Side | None = None,
 ) -> tuple[float, bool]:
     """Find the roundest end for a column of whole numbers."""
-    if not all(math.isinf(value) or value == math.floor(value) for value in (below, above)):
-        raise ValueError(f"`below` and `above` must be whole numbers, got {below!r} and {above!r}.")
-    if not (below <= threshold < above and math.isfinite(threshold)):
-        raise ValueError(f"`threshold` must lie in [below, above), got {threshold!r} for [{below!r}, {above!r}).")
     first_beyond = math.floor(threshold) + 1  # the threshold lies just below it
     lowest = below + 1 if math.isfinite(below) else float(first_beyond)
     highest = above if math.isfinite(above) else float(first_beyond)

@@ -66,6 +66,7 @@ SETS_COLUMNS = (
     *(ROW, ID, "outcome", "low", "high", "variables", "size", "sdp", "sdp_lower", "sdp_of_all", "lift"),
     *("base_rate", "is_sufficient", "is_minimal", "forest_agrees", "rule"),
 )
+_OF_ROW = ("outcome", "sdp_of_all", "base_rate", "is_sufficient", "forest_agrees")
 _CHANGE_COLUMNS: dict[str, ValueType] = {
     "variables": "str",
     "size": "int",
@@ -251,19 +252,15 @@ def sets_frame(explanations: Explanations) -> Any:
                 {
                     ROW: explanation.row,
                     ID: explanation.id,
-                    "outcome": explanation.outcome,
+                    **{name: getattr(explanation, name) for name in _OF_ROW},
                     "low": low,
                     "high": high,
                     "variables": s.variables,
                     "size": len(s.variables),
                     "sdp": s.sdp,
                     "sdp_lower": math.nan if s.lower is None else s.lower,
-                    "sdp_of_all": explanation.sdp_of_all,
                     "lift": s.sdp / explanation.base_rate if explanation.base_rate else math.nan,
-                    "base_rate": explanation.base_rate,
-                    "is_sufficient": explanation.is_sufficient,
                     "is_minimal": s in minimal,
-                    "forest_agrees": explanation.forest_agrees,
                     "rule": None if rule is None else str(rule),
                 }
             )

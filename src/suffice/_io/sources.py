@@ -136,11 +136,6 @@ def file_digest(source: str) -> str:
     return digest.hexdigest()
 
 
-def is_packed(data: bytes) -> bool:
-    """Check whether the content of a file is compressed by gzip, bzip2 or xz."""
-    return data.startswith(tuple(_OPENERS))
-
-
 def unpack(data: bytes, name: str, limit: str = TABLE_VARIABLE) -> bytes:
     """Unpack the content of a file that is compressed by gzip, bzip2 or xz."""
     open_packed = next((opener for magic, opener in _OPENERS.items() if data.startswith(magic)), None)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from suffice._table.encoding import Column
     from suffice.explaining.explanations import Explanations
 
-MAX_ORDERED = 300  # the optimal order of n patterns takes n^3 steps at worst
 ROWS_WITH_NUMBERS = 30
 
 
@@ -119,7 +118,7 @@ def draw_heatmap(
         return _write_none(ax, has_set)
     matrix = gathered.matrix[:, shown]
     with_set = rows[has_set[rows]]
-    order = np.concatenate([with_set[_order_alike(matrix[with_set])], rows[~has_set[rows]]])
+    order = np.concatenate([with_set[np.lexsort(-matrix[with_set].T[::-1])], rows[~has_set[rows]]])
     import matplotlib
 
     colors = matplotlib.colormaps["Blues"].with_extremes(bad="#D9D9D9")
@@ -146,18 +145,6 @@ def draw_heatmap(
 def _write_none(ax: Axes, has_set: NDArray[np.bool_]) -> Axes:
     needed = "No variable is needed: the outcomes are kept for all values."
     return drawing.write_message(ax, needed if has_set.any() else "No row has a sufficient set.")
-
-
-def _order_alike(matrix: Floats) -> NDArray[np.intp]:
-    """Order rows such that equal ones stand together, and similar ones near each other."""
-    patterns, pattern_of = np.unique(matrix, axis=0, return_inverse=True)
-    rank = np.arange(len(patterns))
-    if len(patterns) > 2:
-        from scipy.cluster.hierarchy import leaves_list, linkage
-
-        tree = linkage(patterns, "average", optimal_ordering=len(patterns) <= MAX_ORDERED)
-        rank[leaves_list(tree)] = np.arange(len(patterns))
-    return np.argsort(rank[pattern_of.ravel()], kind="stable")
 
 
 MAX_POINTS = 2000

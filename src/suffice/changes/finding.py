@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from suffice._forest.outcomes import read_targets
-from suffice._forest.progress import progress_bar, wants_bar
+from suffice._forest.progress import progress_bar
 from suffice._table.condition import Condition
 from suffice._table.input import read_outcomes
 from suffice._text import counted, to_plain
@@ -64,7 +63,7 @@ def find_for_rows(
     search = ChangeSearch(state, targets, levels_of(state, targets), limits, options)
     open_rows = [i for i, reached in enumerate(is_reached) if not reached]
     matrix = rows.matrix[open_rows]
-    with progress_bar(len(open_rows), progress) if wants_bar(progress) else nullcontext() as report:
+    with progress_bar(len(open_rows), progress) as report:
         found = find_changes(search.take(open_rows), region_of_rows(matrix), limits.boxes(matrix), report)
     found_at = dict(zip(open_rows, found, strict=True))
     maker = ChangeMaker(search, rows.matrix)

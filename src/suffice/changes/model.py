@@ -6,7 +6,6 @@ Questions are rows of the user's table with the values of training rows, or of t
 from __future__ import annotations
 
 import heapq
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.progress import progress_bar, wants_bar
+from suffice._forest.progress import progress_bar
 from suffice._table.rows import mix_rows, move_rows
 from suffice.changes.limits import region_of_rows
 from suffice.changes.search import columns_of, evenly_spaced, find_changes, holds_at_rows
@@ -298,7 +297,7 @@ class AskedModel:
         search = self.maker.search.take(rows, n=N_PROPOSED, min_size=size, max_size=size, sets="all")
         search = replace(search, levels=np.minimum(search.levels, PROPOSED_LEVEL))
         matrix = self.movable.matrix[rows]
-        with progress_bar(len(rows), progress, "asking") if wants_bar(progress) else nullcontext() as report:
+        with progress_bar(len(rows), progress, "asking") as report:
             found = find_changes(search, region_of_rows(matrix), search.limits.boxes(matrix), report)
         return [(i, box) for i, of_row in zip(rows, found, strict=True) for box in of_row.changes]
 

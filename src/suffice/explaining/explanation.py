@@ -53,6 +53,17 @@ class SufficientSet:
         sdp = format_with_bound(self.sdp, self.lower).replace(" (", ", ").removesuffix(")")
         return f"{join(self.variables) or 'nothing at all'} (SDP {sdp})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the set as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The variables, the SDP and, if it is known, its lower bound.
+        """
+        bound = {} if self.lower is None else {"lower": self.lower}
+        return {"variables": list(self.variables), "sdp": self.sdp, **bound}
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -305,9 +316,9 @@ class Explanation:
             "is_sufficient": self.is_sufficient,
             "is_search_complete": self.is_search_complete,
             "values": {column: value for _, columns in self.values for column, value in columns},
-            "best_set": _set_to_dict(self.best_set),
-            **({} if self.smaller_set is None else {"smaller_set": _set_to_dict(self.smaller_set)}),
-            "sufficient_sets": [_set_to_dict(s) for s in self.sufficient_sets],
+            "best_set": self.best_set.to_dict(),
+            **({} if self.smaller_set is None else {"smaller_set": self.smaller_set.to_dict()}),
+            "sufficient_sets": [s.to_dict() for s in self.sufficient_sets],
             "importance": {name: value for name, value in self.importance.items() if value > 0},
             "rules": [rule.to_dict() for rule in self.rules],
             **({} if self.stability is None else {"stability": self.stability.to_dict()}),
@@ -341,8 +352,3 @@ class Explanation:
         from suffice._show.cards import explanation_card
 
         return explanation_card(self)
-
-
-def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:
-    bound = {} if chosen.lower is None else {"lower": chosen.lower}
-    return {"variables": list(chosen.variables), "sdp": chosen.sdp, **bound}

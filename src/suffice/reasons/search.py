@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -18,7 +17,7 @@ import numpy as np
 
 from suffice._forest.model_outputs import ask_model
 from suffice._forest.outcomes import outcomes_of_intervals, read_targets
-from suffice._forest.progress import progress_bar, wants_bar
+from suffice._forest.progress import progress_bar
 from suffice._table.input import as_finite
 from suffice._table.rows import mix_rows, plain_columns
 from suffice._text import counted, format_exactly, format_level, format_outcome, format_value, join, to_plain
@@ -183,7 +182,7 @@ def find_reasons(
     """Find the reasons of each row, or refuse them."""
     decided = _Decided(state, rows, wishes.target)
     answers = decided.answers(plain_columns(table, state.encoding), rows)
-    with progress_bar(int(decided.follows.sum()), progress) if wants_bar(progress) else nullcontext() as report:
+    with progress_bar(int(decided.follows.sum()), progress) as report:
         answers = _Work(state, wishes, model, rows.X).with_reasons(answers, decided, report)
     target = wishes.target
     settings = ReasonSettings(

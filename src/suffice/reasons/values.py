@@ -237,8 +237,8 @@ class RowReasons:
             "prediction": to_plain(self.prediction),
             "pi": self.pi,
             "values": dict(self.values),
-            "best_set": None if self.best_set is None else _set_to_dict(self.best_set),
-            "sufficient_sets": [_set_to_dict(chosen) for chosen in self.sufficient_sets],
+            "best_set": None if self.best_set is None else self.best_set.to_dict(),
+            "sufficient_sets": [chosen.to_dict() for chosen in self.sufficient_sets],
             "is_search_complete": self.is_search_complete,
             "rule": None if self.rule is None else self.rule.to_dict(),
             "notes": list(self.notes),
@@ -252,11 +252,6 @@ class RowReasons:
         from suffice._show.cards import reason_card
 
         return reason_card(self)
-
-
-def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:
-    bound = {} if chosen.lower is None else {"lower": chosen.lower}
-    return {"variables": list(chosen.variables), "sdp": chosen.sdp, **bound}
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,10 @@ from dash.exceptions import PreventUpdate
 from suffice.app.pages.one_row import explained
 from suffice.app.pages.row_answers import (
     answer_view,
-    boxes,
     classes,
     covered,
     curve,
     distribution,
-    fill_axes,
     list_sets,
 )
 from suffice.app.state.sessions import Sessions
@@ -119,25 +117,15 @@ def test_the_chosen_set_is_selected(mixed):
     assert selected == [lines[-1]]
 
 
-def test_the_box_has_the_axes_of_the_set_unless_others_are_chosen(mixed):
-    view = View(row=7)
-    first = mixed.chosen_set(view).variables[0]
-    figure, x, y, suggested = boxes(mixed, view, None, None, None, None)
-    assert figure.layout.xaxis.title.text == first
-    assert [x, y] == suggested  # the pickers show what is drawn
-    assert mixed.columns[int(x)].name == first
-    figure = boxes(mixed, view, "1", "0", "dark", None)[0]
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("temp", "hour")
-
-
 def test_a_curve_is_drawn_along_the_first_variable_or_the_picked_one(mixed, diabetes):
     view = View(row=7)
     chosen = mixed.chosen_set(view)
     figure, x, suggested = curve(mixed, view, None, None, None)
-    assert [x] == suggested
+    assert x == suggested
     assert figure.layout.xaxis.title.text == chosen.variables[0]
     assert figure.data[-1].y[0] == pytest.approx(chosen.sdp)
-    assert curve(mixed, view, "1", "dark", [x])[0].layout.xaxis.title.text == "temp"
+    assert curve(mixed, view, "1", "dark", x)[0].layout.xaxis.title.text == "temp"
+    assert curve(mixed, view, "1", "dark", "1")[0].layout.xaxis.title.text == chosen.variables[0]  # of another set
     assert curve(diabetes, View(row=3), None, None, None)[0].data
 
 
@@ -147,20 +135,6 @@ def test_only_a_row_that_is_shown_and_explained_is_answered(mixed):
     for view in (View(tab="rows"), View(data="gone"), View(row=1, edits={"sky": "snow"})):
         with pytest.raises(PreventUpdate):
             answers(view.to_store(), 3)
-
-
-@pytest.mark.parametrize(
-    ("axes", "suggested", "expected"),
-    [
-        ((None, None), None, ["5", "3"]),  # nothing picked yet
-        (("8", "9"), ["8", "9"], ["5", "3"]),  # suggested for another set
-        (("8", "9"), ["8", "2"], ["5", "9"]),  # one was picked by the user
-        (("5", None), ["1", "2"], ["5", "3"]),
-        ((None, "5"), None, ["3", "5"]),  # the same column is not drawn twice
-    ],
-)
-def test_picked_axes_stay_and_suggested_ones_follow_the_set(axes, suggested, expected):
-    assert fill_axes([5, 3, 7], axes, suggested) == expected
 
 
 def test_figures_and_lists_belong_to_the_task(mixed, diabetes):
@@ -198,6 +172,5 @@ def test_the_explanation_of_a_view_is_built_once(mixed, monkeypatch):
     answer_view(space, view.with_(chosen=("hour",)))
     for answer in (answer_view, list_sets, classes, covered):
         answer(space, view)
-    boxes(space, view, None, None, None, None)
     curve(space, view, None, None, None)
     assert len(views) == 2  # and once as fitted, to say what the settings change

@@ -28,7 +28,6 @@ def test_one_row_of_numbers_is_explained_edited_and_linked(open_app, bike):
     page.wait_for_function("t => document.querySelector('#sentence').title === t", arg=str(rule))
     app.wait_for_link("set=")
     app.wait_for_text("#covered-note", f"{rule.support} row")
-    assert page.locator("#boxes .js-plotly-plot").count() == 1
     assert page.locator("#distribution .js-plotly-plot").count() == 1
 
     # An edit changes the explanation at once, and stands in the link.

@@ -51,7 +51,7 @@ def test_hostile_uploads_are_harmless(open_app, own_processes, tmp_path):
     page.wait_for_selector("#outcome")
     assert app.text("#outcome") in (HOSTILE, "b & c")
     assert HOSTILE in app.text("#values")
-    page.wait_for_selector("#boxes .js-plotly-plot")
+    page.wait_for_selector("#curve .js-plotly-plot")
     page.click("text=Global rules")
     page.wait_for_selector("#rules-tiles .tile")
     assert page.locator("main script").count() == 0

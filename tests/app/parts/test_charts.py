@@ -1,4 +1,4 @@
-"""Plotly figures: boxes, distributions, rules and curves."""
+"""Plotly figures: distributions, rules and curves."""
 
 import numpy as np
 import pytest
@@ -10,74 +10,9 @@ from suffice.app.parts import charts
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.explaining.curve import Curve
-from suffice.explaining.rule import Condition, Rule
 
-HOUR = Column("hour", 0, "whole", extent=(0.0, 23.0))
 TEMP = Column("temp", 1, "number", extent=(0.0, 10.0))
 SKY = Column("sky", 2, "category", labels=(("clear",), ("mist",), ("rain",)))
-HOURS, TEMPS = np.arange(24) % 24, np.linspace(0, 10, 24)
-
-
-@pytest.fixture
-def rule_of(mixed):
-    """Make a rule with the conditions."""
-    rule = mixed.rule(View(row=7))
-    return lambda *conditions: Rule(**{**vars(rule), "conditions": conditions})
-
-
-def plane_of(first, second, values, other_values):
-    points = np.stack([values, other_values], axis=1).astype(np.float32)
-    return charts.Plane((first, second), points, np.arange(24) < 12, (7.0, 1.0))
-
-
-def drawn_boxes(figure):
-    return [(shape.x0, shape.x1, shape.y0, shape.y1) for shape in figure.layout.shapes]
-
-
-def test_a_box_on_whole_numbers_takes_half_a_step_on_each_side(rule_of):
-    """6 <= hour <= 9 was drawn from 6 to 9, where cards and the report draw it from 5.5 to 9.5."""
-    rule = rule_of(Condition("hour", 6.0, 9.0, low_closed=True), Condition("temp", 2.0, 3.0))
-    figure = charts.boxes(plane_of(HOUR, TEMP, HOURS, TEMPS), rule, "busy", "light")
-    assert drawn_boxes(figure) == [(5.5, 9.5, 2.0, 3.0)]
-
-
-@pytest.mark.parametrize("name", ["hour", "temp"])
-def test_a_condition_that_only_missing_values_satisfy_has_no_box(rule_of, name):
-    """It was drawn over all known values."""
-    rule = rule_of(Condition(name, values=False, missing=True))
-    figure = charts.boxes(plane_of(HOUR, TEMP, HOURS, TEMPS), rule, "busy", "light")
-    assert drawn_boxes(figure) == []
-    assert f"{name} is missing" in figure.layout.annotations[0].text
-
-
-def test_a_side_without_a_condition_takes_in_all_values(rule_of):
-    figure = charts.boxes(plane_of(HOUR, TEMP, HOURS, TEMPS), rule_of(Condition("hour", 17.5)), "busy", "light")
-    assert drawn_boxes(figure) == [(17.5, 23.5, pytest.approx(-0.2), pytest.approx(10.2))]
-
-
-def test_separate_categories_are_separate_boxes(rule_of):
-    rule = rule_of(Condition("sky", labels=("clear", "rain")), Condition("hour", -np.inf, 3.0))
-    figure = charts.boxes(plane_of(SKY, HOUR, HOURS % 3, HOURS), rule, "busy", "light")
-    assert drawn_boxes(figure) == [(-0.5, 0.5, -0.5, 3.5), (1.5, 2.5, -0.5, 3.5)]
-    assert figure.layout.xaxis.ticktext == ("clear", "mist", "rain")
-
-
-def test_rows_are_drawn_by_their_outcome_and_the_row_as_a_ring(rule_of):
-    figure = charts.boxes(plane_of(HOUR, TEMP, HOURS, np.where(HOURS == 3, np.nan, TEMPS)), None, "busy", "dark")
-    others, own, ring = figure.data
-    assert (others.name, len(others.x)) == ("another outcome", 12)
-    assert (own.name, len(own.x)) == ("busy", 11)
-    assert (ring.x, ring.y) == ((7.0,), (1.0,))
-    assert ring.marker.symbol == "circle-open"  # a star hid small boxes
-    assert drawn_boxes(figure) == []
-
-
-def test_a_row_with_a_missing_value_is_not_drawn():
-    plane = plane_of(HOUR, TEMP, HOURS, TEMPS)
-    figure = charts.boxes(
-        charts.Plane(plane.columns, plane.points, plane.has_outcome, (np.nan, 1.0)), None, "", "light"
-    )
-    assert [trace.name for trace in figure.data] == ["another outcome", ""]
 
 
 def test_text_is_escaped_and_shortened():

@@ -55,9 +55,7 @@ def change(
         typer.Option(help="Whether the target must hold at every point of a box, or on average over its rows."),
     ] = "everywhere",
     model: options.AskedModel = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Write .csv, .parquet, .arrow, .json or .jsonl.")
-    ] = "-",
+    output: Annotated[str, options.output("Write .csv, .parquet, .arrow, .json or .jsonl.")] = "-",
     n_rows: options.Limit = None,
     ids: options.Ids = None,
     pi: options.Pi = None,

@@ -26,13 +26,7 @@ def explain(
     explainer: options.Explainer,
     rows: options.Rows,
     output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where to write: .parquet, .csv, .json, .jsonl, .arrow or .html; - is standard output.",
-        ),
+        str, options.output("Where to write: .parquet, .csv, .json, .jsonl, .arrow or .html; - is standard output.")
     ] = "-",
     format: Annotated[  # noqa: A002
         OutputFormat | None,
@@ -152,9 +146,7 @@ def _write_text(explained: ExplainedRows, output: str) -> None:
 def report(
     explainer: options.Explainer,
     rows: options.Rows,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the HTML page; - for standard output.")
-    ],
+    output: Annotated[str, options.output("Where to write the HTML page; - for standard output.")],
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
     n_rows: options.Limit = None,
     target: options.Observed = None,

@@ -32,8 +32,8 @@ _KINDS = {
 
 def fit(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The table file, or - for standard input.")],
-    target: Annotated[str, typer.Option("--target", "-t", metavar="COL", help="The column with the outcomes.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to save the explainer.")],
+    target: Annotated[str, options.outcome_column("The column with the outcomes.")],
+    output: Annotated[str, options.output("Where to save the explainer.")],
     task: Annotated[
         Literal["auto", "classification", "regression"],
         typer.Option(help="Whether the outcomes are classes or numbers; by default their values decide."),

@@ -121,6 +121,16 @@ Key = Annotated[
 ]
 
 
+def output(meaning: str) -> Any:
+    """Make the option for the file that is written."""
+    return typer.Option("--output", "-o", metavar="FILE", help=meaning)
+
+
+def outcome_column(meaning: str) -> Any:
+    """Make the option for the column with the outcomes."""
+    return typer.Option("--target", "-t", metavar="COL", help=meaning)
+
+
 def read_names(text: str | None) -> list[str]:
     """Read names with commas between them."""
     return [name for name in next(csv.reader([text], skipinitialspace=True)) if name] if text else []

@@ -25,10 +25,7 @@ def reasons(
     n: Annotated[int, typer.Option("--reasons", min=1, metavar="N", help="How many reasons a row gets at most.")] = 4,
     protected: options.Protected = None,
     target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COL", help="The decisions are in this column; by default the forest decides."
-        ),
+        str | None, options.outcome_column("The decisions are in this column; by default the forest decides.")
     ] = None,
     model: options.DecidingModel = None,
     change: Annotated[
@@ -36,12 +33,7 @@ def reasons(
         typer.Option(metavar="WANTED", help="Record what would change the outcome to this one, as `suffice change`."),
     ] = None,
     key: options.Key = None,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write a record of each row: .jsonl; - is standard output."
-        ),
-    ] = "-",
+    output: Annotated[str, options.output("Write a record of each row: .jsonl; - is standard output.")] = "-",
     n_rows: options.Limit = None,
     ids: options.Ids = None,
     pi: options.Pi = None,
@@ -173,13 +165,7 @@ def verify(
     model: options.DecidingModel = None,
     key: options.Key = None,
     output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=f"A CSV file that names all records that differ; at most {N_SHOWN} are printed.",
-        ),
+        str | None, options.output(f"A CSV file that names all records that differ; at most {N_SHOWN} are printed.")
     ] = None,
 ) -> None:
     """Compute every record again from its values, and report which records differ and how.

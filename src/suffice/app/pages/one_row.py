@@ -72,28 +72,24 @@ def _figure_panels(workspace: Workspace) -> list[html.Section]:
     def place(name: str, height: int) -> dcc.Graph:
         return controls.graph(height, charts.empty("light", "", height), id=name)
 
-    axes = html.Div([_axis("box-x", "x axis", workspace), _axis("box-y", "y axis", workspace)], className="axes")
+    data = controls.options(range(len(workspace.columns)), [column.name for column in workspace.columns])
+    search: dict[str, Any] = {"searchable": True, "clearable": True, "limit": 100, "placeholder": "variable"}
     return [
         controls.panel(
             "Distribution of the outcome",
             place("distribution", 300) if workspace.is_regression else html.Div(id="classes"),
             note="given this set alone, and given all variables",
+            wide=True,
         ),
-        controls.panel("The rule on two variables", place("boxes", 340), dcc.Store(id="box-suggested"), extra=axes),
         controls.panel(
             "Probability along one variable",
             place("curve", 320),
             dcc.Store(id="curve-suggested"),
-            extra=_axis("curve-x", "variable", workspace),
+            extra=controls.select("curve-x", "variable", data, None, 170, **search),
             note="that the outcome is kept if only this value changes",
             wide=True,
         ),
     ]
-
-
-def _axis(name: str, text: str, workspace: Workspace) -> dmc.Select:
-    data = controls.options(range(len(workspace.columns)), [column.name for column in workspace.columns])
-    return controls.select(name, text, data, None, 170, searchable=True, placeholder=text, clearable=True, limit=100)
 
 
 def _covered_panel(workspace: Workspace) -> html.Section:
@@ -294,17 +290,6 @@ def _connect_answers(app: Dash, sessions: Sessions) -> None:
     app.callback(Output("sets", "rowData"), Output("sets", "selectedRows"), shown, prevent_initial_call=True)(
         lambda stored: row_answers.list_sets(*sessions.open(stored, "row"))
     )
-    app.callback(
-        Output("boxes", "figure"),
-        Output("box-x", "value"),
-        Output("box-y", "value"),
-        Output("box-suggested", "data"),
-        shown,
-        Input("box-x", "value"),
-        Input("box-y", "value"),
-        scheme,
-        State("box-suggested", "data"),
-    )(explained(sessions, row_answers.boxes))
     app.callback(
         Output("curve", "figure"),
         Output("curve-x", "value"),

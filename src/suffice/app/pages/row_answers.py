@@ -172,50 +172,17 @@ def classes(workspace: Workspace, view: View) -> Any:
     return pieces.class_bars(labels, *workspace.distribution(view), outcome)
 
 
-def choose_axes(workspace: Workspace, view: View, picked: Sequence[str | None], suggested: Any) -> list[str]:
-    """Choose the columns of axes: those that the user picked, and suggested ones for all others.
+def curve(
+    workspace: Workspace, view: View, picked: str | None, scheme: str | None, suggested: str | None
+) -> tuple[Any, Any, Any]:
+    """Draw the probability that the outcome is kept along the column that the user picked, or else a suggested one.
 
-    The page shows suggested columns in its pickers, so a picker that still shows what was suggested was not used.
+    The page shows the suggested column in its picker, so a picker that still shows what was suggested was not used.
     """
     names = [*workspace.chosen_set(view).variables, *workspace.explainer_for(view).candidates_]
-    columns = dict.fromkeys(c for name in names for c in workspace.positions_of[name])
-    return fill_axes([*columns] or [*range(len(workspace.columns))], picked, suggested)
-
-
-def fill_axes(usual: list[int], picked: Sequence[str | None], suggested: list[str] | None) -> list[str]:
-    """Fill the axes that the user did not pick with the first usual columns that are free."""
-    before: list[str | None] = [*(suggested or []), *[None] * len(picked)]
-    own = [None if axis == last else axis for axis, last in zip(picked, before, strict=False)]
-    chosen: list[str] = []
-    for axis in own:
-        free = (str(c) for c in usual if str(c) not in chosen and str(c) not in own)
-        chosen.append(axis or next(free, str(usual[0])))
-    return chosen
-
-
-def boxes(
-    workspace: Workspace, view: View, x: str | None, y: str | None, scheme: str | None, suggested: list[str] | None
-) -> tuple[Any, Any, Any, Any]:
-    """Draw the box of the rule on two columns."""
-    axes = choose_axes(workspace, view, (x, y), suggested)
-    i, j = (int(axis) for axis in axes)
-    row, explanation = workspace.encoded(view), workspace.explain(view)
-    plane = charts.Plane(
-        (workspace.columns[i], workspace.columns[j]),
-        workspace.training[0][:, [i, j]],
-        workspace.keeps(explanation),
-        (float(row[i]), float(row[j])),
-    )
-    outcome = str(explanation.outcome) if explanation.interval is None else "in the interval"
-    return charts.boxes(plane, workspace.rule(view), outcome, scheme or "light"), *axes, axes
-
-
-def curve(
-    workspace: Workspace, view: View, x: str | None, scheme: str | None, suggested: list[str] | None
-) -> tuple[Any, Any, Any]:
-    """Draw the probability that the outcome is kept along one column."""
-    axes = choose_axes(workspace, view, (x,), suggested)
-    return charts.curve(workspace.curve(view, int(axes[0])), scheme or "light"), axes[0], axes
+    first = next((c for name in names for c in workspace.positions_of[name]), 0)
+    column = str(first) if picked in (None, suggested) else str(picked)
+    return charts.curve(workspace.curve(view, int(column)), scheme or "light"), column, column
 
 
 # --- training rows ----------------------------------------------------------------------------------------------------

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from suffice._show.axis import code_text, condition_text, drawn_range, spans
+from suffice._show.axis import code_text, drawn_range
 from suffice._show.picture import picture_line
 from suffice._text import format_probability, join
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from suffice._table.encoding import Column
     from suffice.explaining.curve import Curve
     from suffice.explaining.explanation import Explanation
-    from suffice.explaining.rule import Rule
     from suffice.rule_lists.measures import GlobalRule
 
 # Okabe and Ito's colours, as in the report: text, lines, blue, orange, green, purple, panel.
@@ -96,79 +93,9 @@ def cdf(
     return figure
 
 
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """Two columns, the training rows in them, and the row that is explained."""
-
-    columns: tuple[Column, Column]
-    points: NDArray[np.float32]
-    has_outcome: NDArray[np.bool_]
-    row: tuple[float, float]
-
-
-def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figure:
-    """Draw the box of a rule on two columns, over the training rows."""
-    text = COLOURS[scheme][0]
-    figure = base_figure(scheme, 340, xaxis=column_axis(plane.columns[0]), yaxis=column_axis(plane.columns[1]))
-    _add_points(figure, plane, outcome, scheme)
-    if rule is not None:
-        _add_boxes(figure, plane, rule, scheme)
-    if not np.isnan(plane.row).any():
-        # A ring leaves a small box visible.
-        ring = {"color": text, "size": 13, "symbol": "circle-open", "line": {"color": text, "width": 2.5}}
-        figure.add_scatter(x=[plane.row[0]], y=[plane.row[1]], mode="markers", name="this row", marker=ring)
-    return figure
-
-
 def sample_rows(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw rows without replacement if a figure cannot show all of them."""
     return rows if len(rows) <= MAX_POINTS else np.sort(rng.choice(rows, MAX_POINTS, replace=False))
-
-
-def _add_points(figure: go.Figure, plane: Plane, outcome: str, scheme: str) -> None:
-    _, _, blue, _, _, purple, _ = COLOURS[scheme]
-    rng = np.random.default_rng(0)  # the same points on every click
-    chosen = sample_rows(np.flatnonzero(~np.isnan(plane.points).any(axis=1)), rng)
-    places = plane.points[chosen].astype(np.float64)
-    for i, column in enumerate(plane.columns):
-        if column.kind != "number":
-            places[:, i] += rng.uniform(-0.3, 0.3, len(places))
-    has_outcome = plane.has_outcome[chosen]
-    kinds = ((~has_outcome, "another outcome", purple, "x", 0.45), (has_outcome, outcome, blue, "circle", 0.5))
-    for is_kind, name, colour, symbol, opacity in kinds:
-        x, y = places[is_kind].T
-        marker = {"color": colour, "symbol": symbol, "size": 5, "opacity": opacity}
-        figure.add_scatter(x=x, y=y, mode="markers", name=escape(name), marker=marker, hoverinfo="skip")
-
-
-def _add_boxes(figure: go.Figure, plane: Plane, rule: Rule, scheme: str) -> None:
-    """Draw where the conditions of a rule hold; say so if they hold for missing values only."""
-    colour, panel = COLOURS[scheme][3], COLOURS[scheme][-1]
-    conditions = {condition.name: condition for condition in rule.conditions}
-    sides, unseen = [], []
-    for column, values in zip(plane.columns, plane.points.T, strict=True):
-        condition = conditions.get(column.name)
-        places = spans(column, condition)
-        if condition is not None and not places.known:
-            unseen.append(condition_text(condition))
-        sides.append(places.within(*_drawn_range(column, values)))
-    line = {"color": colour, "width": 2}
-    for (x0, x1), (y0, y1) in itertools.product(*sides):
-        figure.add_shape(type="rect", x0=x0, x1=x1, y0=y0, y1=y1, line=line, fillcolor=colour, opacity=0.22)
-    if unseen:
-        text = f"The rows of this rule cannot be drawn: {escape(' AND '.join(unseen))}"
-        place = {"x": 0.5, "y": 1, "xref": "paper", "yref": "paper", "yanchor": "top"}
-        figure.add_annotation(text=text, showarrow=False, bgcolor=panel, **place)
-
-
-def _drawn_range(column: Column, values: NDArray[np.float32]) -> tuple[float, float]:
-    """Return the sides of a box that is not bounded: the training values with a margin."""
-    if column.kind != "number":
-        return drawn_range(column)
-    known = values[~np.isnan(values)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    margin = 0.02 * (high - low or 1.0)
-    return low - margin, high + margin
 
 
 def column_axis(column: Column) -> dict[str, Any]:

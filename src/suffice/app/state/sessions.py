@@ -25,7 +25,7 @@ from suffice._io.files import read_table
 from suffice._io.processes import run_in_process
 from suffice._io.saved import MARK
 from suffice._io.saved_parts import HOW_TO_RAISE, saved_limit
-from suffice._io.sources import UPLOAD_VARIABLE, cannot_read, is_packed, memory_limit, unpack
+from suffice._io.sources import UPLOAD_VARIABLE, cannot_read, memory_limit, unpack
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.errors import did_you_mean
@@ -46,9 +46,7 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
     shown, data = _decode(content, name)
     if len(data) > MAX_UPLOAD:
         raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
-    was_packed, data = is_packed(data), unpack(data, shown, UPLOAD_VARIABLE)
-    if was_packed and is_packed(data):
-        raise ValueError(f"{shown} is compressed twice: unpack it first.")
+    data = unpack(data, shown, UPLOAD_VARIABLE)
     suffix = "".join(c for c in PurePath(shown).suffix if c.isalnum() or c == ".")[:10]
     if PurePath(shown).suffix.lower() in (".gz", ".bz2", ".xz"):
         suffix = PurePath(PurePath(shown).stem).suffix[:10]
