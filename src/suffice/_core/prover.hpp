@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -55,13 +56,14 @@ class BoxSearch {
         level_ = boxed.units.level(level, is_strict);
         open_bound_ = kNever;
         open_cost_ = std::numeric_limits<std::int64_t>::max();
+        penalize();
         std::vector<State> stack;
         stack.push_back(root());
         if (options_.wanted != Wanted::kCheapest) try_starts(starts);
         while (!stack.empty() && !is_done()) {
             State state = std::move(stack.back());
             stack.pop_back();
-            if (state.bound < level_ || state.cost > most_cost_) continue;
+            if (state.bound < needed() || state.cost > most_cost_) continue;
             const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
             if (stop_ || result_.n_nodes >= options_.max_nodes || passed.count() > options_.max_seconds) {
                 result_.is_complete = false;
@@ -88,6 +90,31 @@ class BoxSearch {
         std::int64_t cost = 0;
         std::size_t changed = 0;  // the column with which to begin
     };
+
+    // Where the cheapest point is wanted, margins are counted less a penalty for each unit of cost: what points that
+    // cost enough to be out of question could reach then no longer counts. No penalty is above its share, so points
+    // that reach the level within the cost reach needed() after it.
+    void penalize() {
+        penalty_.assign(b_->kept.size(), 0);
+        rate_ = 0;
+        if (options_.wanted != Wanted::kCheapest || b_->n_columns() == 0 || most_cost_ <= 0) return;
+        std::vector<std::uint32_t> own;
+        for (std::size_t c = 0; c < b_->n_columns(); ++c) {
+            const auto begin = b_->kept_cost.begin() + static_cast<std::ptrdiff_t>(b_->kept_begin[c]);
+            const auto end = b_->kept_cost.begin() + static_cast<std::ptrdiff_t>(b_->kept_begin[c + 1]);
+            own.push_back(static_cast<std::uint32_t>(std::min_element(begin, end) - begin));
+        }
+        const Units value = value_of(own);
+        if (value == kNever || value >= level_) return;
+        rate_ = kPenalty * static_cast<double>(level_ - value) / static_cast<double>(most_cost_);
+        for (std::size_t p = 0; p < penalty_.size(); ++p)
+            penalty_[p] = static_cast<Units>(std::min(std::floor(rate_ * static_cast<double>(b_->kept_cost[p])), 1e16));
+    }
+    // The level less the penalty of the whole cost, and a slack for rounding.
+    Units needed() const {
+        if (rate_ == 0) return level_;
+        return level_ - static_cast<Units>(std::ceil(rate_ * static_cast<double>(most_cost_ - b_->base_cost))) - kSlack;
+    }
 
     State root() {
         State s;
@@ -167,10 +194,12 @@ class BoxSearch {
         }
         const std::int64_t most_cost = most_cost_ - (s.cost - s.least[c]);
         const auto n_pairs = static_cast<Units>(pairs.size());
+        const Units least = needed();
         Units highest = kNever;
         std::uint32_t n_live = 0;
         for (std::size_t p = 0; p < n; ++p) {
-            live[p] = live[p] && sum_[p] + others >= level_ && b_->kept_cost[begin + p] <= most_cost;
+            sum_[p] -= penalty_[begin + p];
+            live[p] = live[p] && sum_[p] + others >= least && b_->kept_cost[begin + p] <= most_cost;
             if (!live[p]) continue;
             ++n_live;
             if (sum_[p] > highest) {
@@ -194,7 +223,7 @@ class BoxSearch {
             if (s.best[pair.tree] == kNever) return false;
             s.bound += s.best[pair.tree];
         }
-        return s.bound >= level_;
+        return s.bound >= least;
     }
 
     // Gives the sets of a pair their new shifts: by piece, the mean of all trees minus the value of this one.
@@ -230,7 +259,7 @@ class BoxSearch {
             const Units before = s.bound;
             for (std::size_t c = 0; c < b_->n_columns(); ++c)
                 if (!agree(s, c)) return false;
-            const Units gain = before - s.bound, gap = s.bound - level_;
+            const Units gain = before - s.bound, gap = s.bound - needed();
             if (gain < gap / (is_root ? 100 : 12)) break;
         }
         return true;
@@ -248,7 +277,7 @@ class BoxSearch {
             consider(point);
         }
         const bool is_point = std::all_of(state.n_live.begin(), state.n_live.end(), [](auto n) { return n == 1; });
-        if (is_done() || is_point || state.bound < level_) return;
+        if (is_done() || is_point || state.bound < needed()) return;
         divide(std::move(state), stack);
     }
 
@@ -439,7 +468,7 @@ class BoxSearch {
     }
 
     void leave_open(const State& s) {
-        if (s.bound < level_ || s.cost > most_cost_) return;
+        if (s.bound < needed() || s.cost > most_cost_) return;
         open_bound_ = std::max(open_bound_, s.bound);
         open_cost_ = std::min(open_cost_, s.cost);
     }
@@ -452,6 +481,8 @@ class BoxSearch {
     }
 
     static constexpr int kRootPasses = 40, kPasses = 6, kSweeps = 6;
+    static constexpr double kPenalty = 0.8;  // of what would make up for the distance of the cheapest point of all
+    static constexpr Units kSlack = Units{1} << 16;
     static constexpr Units kTop = Units{1} << 54;  // above any sum; for runs that no point has
     const PieceTrees& trees_;
     const ProofOptions& options_;
@@ -459,6 +490,8 @@ class BoxSearch {
     BoxedTrees* b_ = nullptr;
     ProofResult result_;
     Units level_ = 0, open_bound_ = kNever;
+    double rate_ = 0;             // the penalty by unit of cost
+    std::vector<Units> penalty_;  // by kept piece
     std::int64_t most_cost_ = 0, open_cost_ = 0;
     std::vector<Units> by_set_, of_run_, sum_, fall_left_, fall_right_;
     std::vector<std::size_t> run_begin_;

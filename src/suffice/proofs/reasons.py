@@ -52,6 +52,9 @@ class ReasonSearch:
         self.n_open = 0
         self._end = time.monotonic() + max_seconds
         self._known: dict[AxisSet, bool | None] = {}
+        axes = self.domain.axes
+        self.cost = np.concatenate([self._cost(axis, int(self.point[i])) for i, axis in enumerate(axes)])
+        self.others: list[Point] = []  # points that are surely decided otherwise
         self.effects = self._measure_effects()
 
     @property
@@ -72,6 +75,9 @@ class ReasonSearch:
         for i in range(len(axes)):
             if reached[begin[i] : begin[i + 1]].max() > 0:
                 self._add(frozenset([i]))
+        self.others = list(points[reached > 0])
+        # Ties, and sums that are nearly at the level: the search tells what these are.
+        self.has_unsure_changes = bool(np.any((reached <= 0) & (reached > -1e-6)))
         return effects
 
     def _excess(self, points: Point) -> Floats:
@@ -125,6 +131,8 @@ class ReasonSearch:
             point = tries[best]
             changed.pop(best)
         self._add(frozenset(changed))
+        if self._excess(point[None])[0] > 0:
+            self.others.append(point)
 
     @property
     def is_late(self) -> bool:
@@ -215,20 +223,25 @@ class ReasonSearch:
     def nearest_other(self, fixed: AxisSet = frozenset()) -> tuple[Floats, int, bool] | None:
         """Find the cheapest point decided otherwise: its values, the changes surely needed, and if it is exact."""
         box = self.box(fixed)
-        cost = np.concatenate([self._cost(axis, int(self.point[i])) for i, axis in enumerate(self.domain.axes)])
-        most = int(_CHANGED * (len(self.domain.axes) + 1))
-        best: Point | None = None
-        is_exact, least = True, most
+        if not self.others:
+            self._ask(fixed)
+        begin = self.domain.begins[:-1]
+        known = [p for p in self.others if all(p[i] == self.point[i] for i in fixed)]
+        best = min(known, key=lambda point: self.cost[begin + point].sum(), default=None)
+        most = _CHANGED * (len(begin) + 1) if best is None else int(self.cost[begin + best].sum()) - 1
+        if best is not None and most < 2 * _CHANGED and not self.has_unsure_changes:  # all changes of one variable were looked at
+            return self.domain.values(box, best, self.values), 1, True
+        is_exact, least = True, most + 1
         for margin in self.margins:
-            found = self.prover.cheapest(box, margin, cost, most)
+            found = self.prover.cheapest(box, margin, self.cost, most)
             is_exact &= found.is_complete
             least = min(least, found.least_cost)
             if found.point is not None:
                 best = found.point
-                most = int(cost[self.domain.begins[:-1] + best].sum()) - 1
+                most = int(self.cost[begin + best].sum()) - 1
         if best is None:
             return None if is_exact else (self.values, least // _CHANGED, False)
-        return self.domain.values(box, best, self.values), least // _CHANGED, is_exact
+        return self.domain.values(box, best, self.values), max(least // _CHANGED, 1), is_exact
 
     def _cost(self, axis: Axis, own: int) -> NDArray[np.int64]:
         """Return what the pieces of an axis cost: a change, and the distance to the nearest value."""
