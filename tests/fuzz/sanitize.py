@@ -125,6 +125,12 @@ def main() -> None:
     left_out = that_need_polars(tests) if options.kind == "thread" and options.whole else []
     ignored = [f"--ignore={test}" for test in (LIMITED, *COMPILERS, *left_out)]
     run(options.kind, package, [*pytest, *ignored])
+    proofs = [f"tests/proofs/test_{name}_search.py" for name in ("prover", "reason")]
+    run(
+        options.kind,
+        package,
+        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow", *proofs],
+    )
     run(options.kind, package, ["-m", "fuzz.sanitized_cases", str(n_cases)])
     run(options.kind, package, ["-m", "fuzz.threads", "--calls", str(n_calls)])
     sys.stdout.write(f"{options.kind}: 0 reports\n")

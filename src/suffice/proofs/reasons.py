@@ -229,7 +229,9 @@ class ReasonSearch:
         known = [p for p in self.others if all(p[i] == self.point[i] for i in fixed)]
         best = min(known, key=lambda point: self.cost[begin + point].sum(), default=None)
         most = _CHANGED * (len(begin) + 1) if best is None else int(self.cost[begin + best].sum()) - 1
-        if best is not None and most < 2 * _CHANGED and not self.has_unsure_changes:  # all changes of one variable were looked at
+        if (
+            best is not None and most < 2 * _CHANGED and not self.has_unsure_changes
+        ):  # all changes of one variable were looked at
             return self.domain.values(box, best, self.values), 1, True
         is_exact, least = True, most + 1
         for margin in self.margins:
