@@ -79,6 +79,12 @@ def test_a_constraint_between_columns_is_kept():
     rule = make_rule([], 0)
     assert rule.check_model(model, forest_table).proof.verdict == "refuted"
     assert rule.check_model(model, forest_table, constraints=["low <= high"]).proof.verdict == "proven"
+    # Equal values satisfy it.
+    equal = RandomForestClassifier(1, bootstrap=False, random_state=0).fit(
+        [[a, b] for a in range(6) for b in range(6)], [int(a >= b) for a in range(6) for b in range(6)]
+    )
+    proof = rule.check_model(forest_ensemble(equal, ["low", "high"]), forest_table, constraints=["low <= high"]).proof
+    assert proof.counterexample["low"] == proof.counterexample["high"]
     with pytest.raises(ValueError, match="A constraint reads 'a <= b'"):
         rule.check_model(model, forest_table, constraints=["low < hi"])
 
