@@ -3,7 +3,8 @@
 Every table is split in three: rules are mined on the first half of the rows, certified on a quarter, and measured on
 the last quarter, which nothing has seen. "below" is the share of rules whose precision there is below the level, as
 counted; "clearly" is the share of which an exact test of 5 % says so. "trial" tests every rule mined at .95
-(Benjamini-Hochberg); "rules" and "list" are the two ways of ``GlobalRulesClassifier.certify``.
+(Benjamini-Hochberg); "rules" and "list" are the two ways of ``GlobalRulesClassifier.certify``, with all rules that are
+worth a test and with at most 10 (the default of a list) or 20 of them (`max_rules`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ LEVEL, CONFIDENCE = 0.9, 0.95
 N_MINED = 400  # training rows whose rules are collected
 N_CANDIDATES = 7
 MAX_ROWS = 10_000
-WAYS = ("trial", "rules", "list")
+MOST = {"": None, " 20": 20, " 10": 10}  # max_rules
+WAYS = ("trial", *(f"{way}{most}" for way in ("rules", "list") for most in MOST))
 
 
 def _csv(folder: str, name: str, target: str) -> tuple[Any, Any]:
@@ -115,8 +117,10 @@ def measure(name: str, folder: str, seeds: Iterable[int]) -> dict[str, Tally]:
         kept = kind.from_explanations([line.rule for line in trial.certified], X_fit, y_fit, min_precision=0.0)
         tallies["mined"].add(both, len(both.rules_), explainer, X_last, y_last)
         tallies["trial"].add(kept, len(surer.rules_), explainer, X_last, y_last)
-        for way in ("rules", "list"):
-            certified = both.certify(X_check, y_check, precision=LEVEL, confidence=CONFIDENCE, of=way)
+        for way in WAYS[1:]:
+            of, most = way[:5].strip(), MOST[way.removeprefix("rules").removeprefix("list")]
+            both.set_params(max_rules=most)
+            certified = both.certify(X_check, y_check, precision=LEVEL, confidence=CONFIDENCE, of=of)
             tallies[way].add(certified, len(both.rules_), explainer, X_last, y_last)
     return tallies
 
@@ -131,7 +135,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=10, help="the first of the splits")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(f"{'table':18} {'way':6} {'kept':>10} {'coverage':>9} {'below':>7} {'clearly':>8} {'list':>6}", flush=True)
+    print(f"{'table':18} {'way':8} {'kept':>10} {'coverage':>9} {'below':>7} {'clearly':>8} {'list':>6}", flush=True)
     totals = {way: Tally() for way in ("mined", *WAYS)}
     for name in options.tables or TABLES:
         for way, tally in measure(
@@ -155,7 +159,7 @@ def _print(name: str, way: str, tally: Tally) -> None:
     )
     precision = f"{np.mean(tally.list_precision):6.3f}" if tally.list_precision else f"{'-':>6}"
     kept = f"{tally.n_kept}/{tally.n_tested}"
-    print(f"{name:18} {way:6} {kept:>10} {np.mean(tally.coverage):9.2f} {share} {precision}", flush=True)
+    print(f"{name:18} {way:8} {kept:>10} {np.mean(tally.coverage):9.2f} {share} {precision}", flush=True)
 
 
 if __name__ == "__main__":

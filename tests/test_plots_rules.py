@@ -342,36 +342,48 @@ def global_rules():
     return GlobalRulesClassifier.from_explanations(rules, X, y)
 
 
-def test_rules_are_drawn_by_coverage_and_precision():
+def test_the_lines_of_a_list_are_drawn_with_coverage_and_precision():
     rule_list = global_rules()  # x0 <= 2.5 is calm (2 of 2), x0 <= 3.5 calm (2 of 3), x0 > 2.5 busy (1 of 2)
-    ax = plots.coverage_precision(rule_list)
-    drawn = points(ax)
-    assert sorted(map(tuple, drawn["a rule for calm"])) == [(50.0, 1.0), (75.0, pytest.approx(2 / 3))]
-    assert drawn["a rule for busy"].tolist() == [[50.0, 0.5]]
-    lines = {line.get_label(): np.array(line.get_data()).T.tolist() for line in ax.lines}
-    assert lines["best single rules"] == [[50.0, 1.0], [75.0, pytest.approx(2 / 3)]]
-    assert lines["the first rules together"] == [[50.0, 1.0], [75.0, pytest.approx(2 / 3)], [100.0, 0.5]]
-    assert lines["all 3 rules: 100 %, 0.50"] == [[100.0, 0.5]]
-    assert ax.get_title(loc="left") == "3 rules on 4 training rows"
+    ax = rule_list.plot()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels[:2] == ["1. IF x0 <= 2.5 THEN calm", "2. IF x0 <= 3.5 THEN calm"]
+    assert labels[3].startswith("ELSE ")
+    assert [bar.get_width() for bar in ax.patches] == [0.5, 0.75, 0.5, 0.0]
+    drawn = {line.get_label(): line.get_xdata().tolist() for line in ax.lines}
+    assert drawn["precision"][:3] == pytest.approx([1.0, 2 / 3, 0.5])
+    assert np.isnan(drawn["precision"][3])  # no row is left for the default line
+    assert drawn["of all rows"] == [0.75, 0.75, 0.25, 0.75]
+    assert "in training" not in drawn
+    assert ax.get_title(loc="left").startswith("3 rules on 4 training rows")
 
 
 def test_rules_are_measured_on_the_rows_given():
     ax = plots.coverage_precision(global_rules(), X=[[1.0], [2.0]], y=["busy", "calm"])
-    drawn = points(ax)
-    assert drawn["a rule for calm"].tolist() == [[100.0, 0.5], [100.0, 0.5]]
-    assert set(drawn) == {"a rule for calm"}  # the other covers none of the rows
-    assert ax.get_title(loc="left") == "2 rules on 2 rows"
+    drawn = {line.get_label(): line.get_xdata() for line in ax.lines}
+    assert drawn["precision"][:2].tolist() == [0.5, 0.5]
+    assert np.isnan(drawn["precision"][2])  # it covers none of the rows
+    assert drawn["in training"][:3].tolist() == pytest.approx([1.0, 2 / 3, 0.5])
+    assert ax.get_title(loc="left").startswith("3 rules on 2 fresh rows")
 
 
 def test_the_precision_of_numbers_is_that_of_the_model(regression, table, counts):
     X, _ = table
     rule_list = GlobalRulesRegressor.from_explanations(regression.explain(X[:10], counts[:10]))
     ax = plots.coverage_precision(rule_list)
-    expected = sorted((100 * line.coverage, line.precision) for line in rule_list.rules_)
-    assert np.sort(points(ax)["a rule"], axis=0) == pytest.approx(np.sort(expected, axis=0))
-    assert ax.get_ylabel() == "precision: 1 - MSE / variance"
-    again = plots.coverage_precision(rule_list, X=X, y=counts)
-    assert points(again)["a rule"] == pytest.approx(points(ax)["a rule"])
+    drawn = {line.get_label(): line.get_xdata() for line in ax.lines}
+    n_rules = len(rule_list.rules_)
+    assert set(drawn) == {"precision: 1 - MSE / variance"}
+    assert drawn["precision: 1 - MSE / variance"][:n_rules] == pytest.approx([r.precision for r in rule_list.rules_])
+    assert [bar.get_width() for bar in ax.patches][:n_rules] == pytest.approx([r.coverage for r in rule_list.rules_])
+
+
+def test_of_a_long_list_the_first_rules_are_drawn():
+    figures = (None, 0.9, 2, 0.5, 1.0, None, True, 2.0, False)
+    rules = [Rule((Condition("x0", high=i + 0.5),), "calm", *figures) for i in range(25)]
+    X, y = np.arange(30.0)[:, None], ["calm", "busy"] * 15
+    ax = GlobalRulesClassifier.from_explanations(rules, X, y).plot()
+    assert len(ax.get_yticklabels()) == 21
+    assert "The first 20 are drawn." in ax.get_title(loc="left").replace("\n", " ")
 
 
 def test_a_rule_list_without_rules_shows_a_message_and_x_without_y_is_refused():

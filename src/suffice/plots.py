@@ -293,15 +293,15 @@ def cdf(
 def coverage_precision(
     rule_list: GlobalRulesClassifier | GlobalRulesRegressor, *, X: Any = None, y: Any = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the rules of a list by how many rows they cover and how precise they are there.
+    """Draw the rules of a list with how many rows they cover and how precise they are there.
 
-    Each rule is a disc, the larger the more training rows it covers. The step line joins the rules that no other one
-    beats in both; the black line leads from the first rule of the list, by the first two together and so on, to all.
+    Each rule is a line with its text. The bar is the share of the rows that it covers, the disc its precision, the ring
+    its precision on the training rows, and the mark the share of all rows that have its class.
 
     Parameters
     ----------
     rule_list : GlobalRulesClassifier or GlobalRulesRegressor
-        The fitted list of rules.
+        The fitted list of rules; of longer lists, the first 20 are drawn.
     X : array-like or frame of shape (n_rows, n_columns), default=None
         Rows on which coverage and precision are measured; None for the training rows.
     y : array-like of shape (n_rows,), default=None
@@ -313,10 +313,9 @@ def coverage_precision(
     -------
     matplotlib.axes.Axes
         Where it was drawn. Precision is the accuracy or, for a regression, ``1 - MSE / var(y)`` with the variance of
-        the training outcomes.
+        the training outcomes. The line for rows that no rule covers comes last.
     """
-    measured = rule_list.evaluate(X, y)
-    return draw_measures(rule_list.rules_, measured, "training rows" if X is None else "rows", ax)
+    return draw_measures(rule_list.evaluate(X, y), ax)
 
 
 def change(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from suffice.rule_lists.choosing import shorten
-from suffice.rule_lists.measures import first_two, of_first_rules
+from suffice.rule_lists.measures import first_two
 
 MATRICES = st.tuples(st.integers(0, 6), st.integers(0, 5)).flatmap(lambda shape: arrays(bool, shape))
 
@@ -23,20 +22,6 @@ def test_the_first_two_are_the_first_two(covers):
         places = [*np.flatnonzero(row).tolist(), n_columns, n_columns]
         assert [i, j] == places[:2]
     np.testing.assert_array_equal(covers, before)
-
-
-@given(st.integers(0, 4), st.data())
-def test_the_first_rules_together_are_measured_as_a_loop_does(n_rules, data):
-    first = np.array(data.draw(st.lists(st.integers(0, n_rules), max_size=8)), dtype=int)
-    losses = np.array([data.draw(st.integers(0, 4)) / 4 if rule < n_rules else 0.0 for rule in first.tolist()])
-    coverage, precision = of_first_rules(first, losses, n_rules)
-    expected = []
-    for n_first in range(1, n_rules + 1):
-        decided = [loss for rule, loss in zip(first.tolist(), losses.tolist(), strict=True) if rule < n_first]
-        if decided:
-            expected.append((len(decided) / len(first), 1 - sum(decided) / len(decided)))
-    assert coverage.tolist() == [share for share, _ in expected]
-    assert precision.tolist() == pytest.approx([share for _, share in expected])
 
 
 def test_the_last_of_two_rules_with_the_same_output_is_dropped():

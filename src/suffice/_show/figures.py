@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice._show import drawing
 from suffice._show.axis import code_text, included_codes
-from suffice._show.drawing import BLUE, GREY, SKY, VERMILION, Floats, Group
+from suffice._show.drawing import BLUE, GREY, SKY, VERMILION
 from suffice._show.picture import NOTHING, gather_rare
 from suffice._text import (
     counted,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from suffice.checks.quality import Quality
     from suffice.explainer import SufficientExplainer
     from suffice.explaining.explanation import Explanation, SufficientSet
-    from suffice.rule_lists.measures import Evaluation, GlobalRule
+    from suffice.rule_lists.evaluating import Evaluation
 
     Series = tuple[NDArray[np.float32], str, str]  # values, colour, label
 
@@ -139,56 +139,43 @@ def draw_distributions(
 # --- the rules of a list ---------------------------------------------------------------------------------------------
 
 
-def draw_measures(rules: Sequence[GlobalRule], measured: Evaluation, kind: str, ax: Axes | None) -> Axes:
-    """Draw the rules that cover rows by coverage and precision."""
-    ax = drawing.make_axes(ax, 7.8, 4.6)
+MAX_RULES = 20  # of a list that are drawn
+
+
+def draw_measures(measured: Evaluation, ax: Axes | None) -> Axes:
+    """Draw each line of a list with its coverage, its precision and what it is compared with."""
+    n_rules = min(len(measured.covers), MAX_RULES)
+    ax = drawing.make_axes(ax, 9.0, 1.8 + 0.5 * n_rules)
     if not measured.covers.any():
-        return drawing.write_message(ax, "No rule covers any of these rows." if rules else "The list has no rules.")
-    is_class = rules[0].mae is None
-    used = np.flatnonzero(measured.covers.any(axis=1))
-    coverage, precision = measured.coverage[used], measured.precision[used]
-    _draw_rules(ax, [rules[i] for i in used.tolist()], coverage, precision)
-    best = find_frontier(coverage, precision)
-    ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
-    so_far, precision_so_far = measured.coverage_of_first, measured.precision_of_first
-    ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
-    together = (
-        f"all {counted(len(rules), 'rule')}: {format_percent(so_far[-1])} %, {format_share(precision_so_far[-1])}"
-    )
-    ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
-    ax.set_xlim(left=0)
-    worst = min(precision.min(), precision_so_far.min(), 0.95)
-    margin = 0.06 * (1 - worst)
-    ax.set_ylim(worst - margin, 1 + margin)
-    ax.set_xlabel("coverage: % of the rows")
-    ax.set_ylabel("precision: accuracy" if is_class else "precision: 1 - MSE / variance")
+        return drawing.write_message(ax, "No rule covers any of these rows." if n_rules else "The list has no rules.")
+    drawn = [*range(n_rules), *range(len(measured.covers), len(measured.lines))]
+    lines, held = [measured.lines[i] for i in drawn], [measured.outcomes_of(i) for i in drawn]
+    is_class = lines[0].mse is None
+    places, precision = np.arange(len(drawn)), measured.precision[:n_rules].tolist()
+    # That of the default line of numbers is not drawn: it says what is left, not how good a rule is.
+    precision += [
+        np.mean(held[-1] == line.output) if is_class and len(held[-1]) else math.nan for line in lines[n_rules:]
+    ]
+    coverage = [len(outcomes) / len(measured.outcomes) for outcomes in held]
+    ax.barh(places, coverage, 0.62, color="0.88", label="coverage", zorder=1)
+    if is_class:
+        base = [np.mean(measured.outcomes == line.output) for line in lines]
+        ax.plot(base, places, "|", color=GREY, ms=17, mew=2, label="of all rows", zorder=2)
+    if not measured.is_training:
+        training = [line.precision for line in lines[: n_rules + is_class]]
+        ax.plot(training, places[: len(training)], "o", color=BLUE, mfc="none", ms=9, label="in training")
+    name = "precision" if is_class else "precision: 1 - MSE / variance"
+    ax.plot(precision, places, "o", color=BLUE, ms=7, label=name, zorder=3)
+    texts = [f"{measured.premise(i)} {line.output_text}" for i, line in zip(drawn, lines, strict=True)]
+    texts[:n_rules] = [f"{i}. {text}" for i, text in enumerate(texts[:n_rules], start=1)]
+    ax.set_yticks(places, [drawing.escape("\n".join(textwrap.wrap(text, 58)[:3])) for text in texts], fontsize=9)
+    ax.set_ylim(len(drawn) - 0.4, -0.6)
+    ax.set_xlim(min(0.0, max(-1.0, float(np.nanmin(precision)) - 0.05)), 1.02)
+    ax.set_xlabel("share of the rows, or of those covered" if is_class else "share of the rows, or precision")
     drawing.set_legend(ax)
-    drawing.set_title(ax, f"{counted(len(used), 'rule')} on {len(measured.outcomes)} {kind}")
+    more = len(measured.covers) - n_rules
+    drawing.set_title(ax, f"{measured.heading}{f' The first {n_rules} are drawn.' if more else ''}")
     return drawing.keep_spines(ax, "left", "bottom")
-
-
-def _draw_rules(ax: Axes, rules: Sequence[GlobalRule], coverage: Floats, precision: Floats) -> None:
-    """Draw rules as discs, the larger the more training rows they cover, and by class."""
-    support = np.array([rule.support for rule in rules])
-    sizes = 20 + 280 * support / support.max()
-    groups = [Group("a rule", BLUE, "o", np.ones(len(rules), dtype=bool))]
-    if rules[0].mae is None:
-        groups = drawing.class_groups(np.array([rule.output for rule in rules]))
-        groups = [replace(group, label=f"a rule for {group.label}") for group in groups]
-    for group in groups:
-        ax.scatter(
-            *(100 * coverage[group.is_in], precision[group.is_in], sizes[group.is_in]),
-            color=group.color, marker=group.marker, alpha=0.6, ec="white", lw=0.6, label=group.label,
-        )  # fmt: skip
-
-
-def find_frontier(coverage: Floats, precision: Floats) -> NDArray[np.intp]:
-    """Find the rules that no other beats in both, that with the least coverage first."""
-    by_coverage = np.lexsort((-precision, -coverage))
-    best = np.maximum.accumulate(precision[by_coverage])
-    is_better = np.append(True, precision[by_coverage][1:] > best[:-1])
-    frontier: NDArray[np.intp] = by_coverage[is_better][::-1]
-    return frontier
 
 
 # --- a change --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ Lines, list and certificates are values; the estimators call functions of them.
 """
 
 from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.rule_lists.measures import Evaluation, GlobalRule
+from suffice.rule_lists.evaluating import Comparison, Evaluation
+from suffice.rule_lists.measures import GlobalRule
 
-__all__ = ["Evaluation", "GlobalRule", "GlobalRulesClassifier", "GlobalRulesRegressor"]
+__all__ = ["Comparison", "Evaluation", "GlobalRule", "GlobalRulesClassifier", "GlobalRulesRegressor"]

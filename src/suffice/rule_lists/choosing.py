@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,7 @@ def collect_lines(
             if line.precision >= min_precision:
                 lines.append((line, of_rule, bits))
     lines.sort(key=lambda entry: _order(entry[0]))
-    packed = _stack([bits for _, _, bits in lines], table.n_rows)
+    packed = stack_bits([bits for _, _, bits in lines], table.n_rows)
     return Lines(task, tuple(line for line, _, _ in lines), packed, ends, tuple(of_rule for _, of_rule, _ in lines))
 
 
@@ -87,37 +87,49 @@ def choose_lines(
         rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MAX_ROWS])
     candidates = Candidates.of(lines, rows, min_support, min_precision)
     choice = candidates.choose(max_rules).within(max_loss)
-    chosen = [candidates.ends[i] for i in choice.rules]
-    packed = _stack([lines.ends.covers_of(places) for places in chosen], len(task.outcomes))
+    rules = []
+    for i in choice.rules:
+        local, conditions = lines.rules[candidates.sources[i]].rule, lines.ends.conditions_of(candidates.ends[i])
+        rules.append(
+            replace(
+                local, conditions=conditions, precision=None, n_kept=None, optimal=False, bound=math.inf,
+                everywhere=False, certificate=None,
+            )
+        )  # fmt: skip
+    places = tuple(candidates.ends[i] for i in choice.rules)
+    return sum_lines(lines, rules, places, candidates.aims[choice.rules], leaves_out=True), choice.loss
+
+
+def sum_lines(
+    lines: Lines, rules: Sequence[Rule], places: tuple[tuple[int, ...], ...], aims: Floats, *, leaves_out: bool
+) -> Lines:
+    """Make a sum of rules, given the places of their ends; those that do not raise what they are for may go."""
+    task = lines.task
+    packed = stack_bits([lines.ends.covers_of(of_rule) for of_rule in places], len(task.outcomes))
     covers = np.unpackbits(packed, axis=1, count=len(task.outcomes)).astype(np.bool_)
-    aims = candidates.aims[choice.rules]
-    kept, adds = _fit_additions(covers, task, aims)
+    kept, adds = _fit_additions(covers, task, aims, leaves_out)
     base = task.round_additions(task.targets.mean(axis=0) - adds.T @ covers[kept].mean(axis=1))
     left = task.targets[~covers[kept].any(axis=0)]
     otherwise = task.round_additions((left.sum(axis=0) + RIDGE * base) / (len(left) + RIDGE))
-    rules = []
-    for i, added in zip(kept, adds, strict=True):
-        place = choice.rules[i]
-        local = lines.rules[candidates.sources[place]].rule
-        rule = replace(
-            local, conditions=lines.ends.conditions_of(chosen[i]), precision=None, n_kept=None, optimal=False,
-            bound=math.inf, everywhere=False, certificate=None,
-        )  # fmt: skip
-        rules.append(task.measure_addition(rule, task.outcomes[covers[i]], aims[i], added))
-    places = tuple(chosen[i] for i in kept)
-    summed = replace(lines, rules=tuple(rules), places=places, packed_covers=packed[kept])
-    return replace(summed, additions=Additions(base, adds, otherwise)), choice.loss
+    measured = tuple(
+        task.measure_addition(rules[i], task.outcomes[covers[i]], aims[i], added)
+        for i, added in zip(kept, adds, strict=True)
+    )
+    summed = replace(lines, rules=measured, places=tuple(places[i] for i in kept), packed_covers=packed[kept])
+    return replace(summed, additions=Additions(base, adds, otherwise))
 
 
-def _fit_additions(covers: Bools, task: Labels | Numbers, aims: Floats) -> tuple[list[int], Floats]:
-    """Compute what each rule adds; leave out rules that would not raise what they are for."""
+def _fit_additions(
+    covers: Bools, task: Labels | Numbers, aims: Floats, leaves_out: bool = True
+) -> tuple[list[int], Floats]:
+    """Compute what each rule adds; rules that would not raise what they are for may be left out."""
     kept = list(range(len(covers)))
     centred = covers - covers.mean(axis=1, keepdims=True)
     while kept:
         z = centred[kept]
         adds = task.round_additions(np.linalg.solve(z @ z.T + RIDGE * np.eye(len(kept)), z @ task.targets))
         raised = (adds * aims[kept]).sum(axis=1)
-        if raised.min() > 0:
+        if raised.min() > 0 or not leaves_out:
             return kept, adds
         del kept[int(np.argmin(raised))]
     return kept, np.zeros((0, task.targets.shape[1]))
@@ -156,8 +168,8 @@ class Candidates:
         """Make the candidates of the rules of a list, measured on some of the training rows."""
         task, n_all = lines.task, len(lines.task.outcomes)
         bits = [np.packbits(np.unpackbits(of_end, count=n_all)[rows]) for of_end in lines.ends.packed_covers]
-        shorter = list(shorter_rules(replace(lines.ends, packed_covers=_stack(bits, len(rows))), lines.places))
-        packed = _stack([of_rule for _, _, of_rule in shorter], len(rows))
+        shorter = list(shorter_rules(replace(lines.ends, packed_covers=stack_bits(bits, len(rows))), lines.places))
+        packed = stack_bits([of_rule for _, _, of_rule in shorter], len(rows))
         targets = task.targets[rows] - task.targets[rows].mean(axis=0)
         squares = (targets**2).sum(axis=1)
         sums = _multiply(packed, np.column_stack([np.ones(len(rows)), squares, targets]))
@@ -215,7 +227,7 @@ class Candidates:
         return Choice(np.array(chosen, dtype=np.intp), np.array(gains, dtype=np.float64))
 
 
-def _stack(bits: list[NDArray[np.uint8]], n_rows: int) -> NDArray[np.uint8]:
+def stack_bits(bits: list[NDArray[np.uint8]], n_rows: int) -> NDArray[np.uint8]:
     """Put the bits of rows below each other, also those of no rule."""
     return np.array(bits, dtype=np.uint8).reshape(len(bits), (n_rows + 7) // 8)
 

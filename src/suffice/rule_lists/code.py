@@ -1,4 +1,4 @@
-"""A list of rules as one SQL expression, or as a Python function."""
+"""A list of rules as a frame, as one SQL expression, or as a Python function."""
 
 from __future__ import annotations
 
@@ -6,12 +6,33 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from suffice._table.condition import to_sql_literal
+from suffice._table.frames import load_pandas
 from suffice._table.table import WEEKDAYS
 from suffice.rule_lists.measures import Labels
 
 if TYPE_CHECKING:
     from suffice._table.condition import Condition
     from suffice.rule_lists.measures import Additions, Lines
+
+
+def lines_to_frame(lines: Lines) -> Any:
+    """Make a pandas frame with a line for each rule."""
+    adds = [] if lines.additions is None else ["addition"]
+    columns = ["text", "output", *adds, "support", "coverage", "precision", *lines.task.figures, "expected"]
+    is_checked = any(line.certificate for line in lines.rules)
+    checked = {
+        "n_rows": "n_checked",
+        "share": "checked_share",
+        "lower": "checked_lower",
+        "is_certified": "is_certified",
+    }
+    values = [
+        [getattr(line, name) for name in columns]
+        + [getattr(line.certificate, name, None) for name in checked if is_checked]
+        for line in lines.rules
+    ]
+    names = [{"text": "rule", "addition": "adds"}.get(name, name) for name in columns]
+    return load_pandas().DataFrame(values, columns=names + (list(checked.values()) if is_checked else []))
 
 
 def lines_to_sql(lines: Lines, default: str) -> str:

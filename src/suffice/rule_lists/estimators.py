@@ -16,26 +16,37 @@ from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._table.condition import to_sql_literal
-from suffice._table.frames import as_frame, load_pandas
+from suffice._table.frames import as_frame
 from suffice._table.input import check_finite, read_input, read_outcomes
-from suffice._text import counted, format_number, format_percent
-from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, rows_set_aside
+from suffice._text import counted, format_percent, name_model
+from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, read_fresh_rows, rows_set_aside
 from suffice.errors import check_number, check_word
 from suffice.explainer import SufficientExplainer
 from suffice.explaining.certificate import check_confidence, check_level
 from suffice.explaining.explanations import Explanations
+from suffice.explaining.rule import Rule
 from suffice.rule_lists.certifying import certify_lines
 from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules, shorten_lines
-from suffice.rule_lists.code import lines_to_python, lines_to_sql
-from suffice.rule_lists.measures import Additions, Bools, Evaluation, Floats, GlobalRule, Labels, Lines, Numbers
-from suffice.rule_lists.mining import mine_rules
+from suffice.rule_lists.code import lines_to_frame, lines_to_python, lines_to_sql
+from suffice.rule_lists.editing import edit_lines
+from suffice.rule_lists.evaluating import (
+    Answers,
+    Comparison,
+    Evaluation,
+    evaluate_lines,
+    figures_text,
+    measure,
+    measure_simpler,
+)
+from suffice.rule_lists.measures import Bools, Floats, GlobalRule, Labels, Lines, Numbers
+from suffice.rule_lists.mining import mine_rules, rules_of_all
 
 if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
     from suffice._forest.fitted import Fitted
     from suffice._table.table import Table
     from suffice.explaining.certificate import Certificate
-    from suffice.explaining.rule import Promise, Rule
+    from suffice.explaining.rule import Promise
     from suffice.rule_lists.mining import Check
 
 __all__ = ["GlobalRulesClassifier", "GlobalRulesRegressor"]
@@ -408,7 +419,108 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         return float(covered.mean()) if len(covered) else math.nan
 
     def evaluate(self, X: Any = None, y: Any = None) -> Evaluation:
-        """Measure the rules on rows, each alone and as a list.
+        """Measure the rules on rows, each alone and as a list, and write it in sentences.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            The rows; None for the training rows, whose figures are too high.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes. For the list of a model (`SufficientExplainer.for_model`), None asks the model.
+
+        Returns
+        -------
+        Evaluation
+            What the rules cover, and how precise they are there. On other rows than the training rows, the figures of
+            a tree of as many leaves and of the most frequent class, or of the mean, stand beside those of the list.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> rule_list = GlobalRulesClassifier(max_rules=2, random_state=0).fit(X[::2], y[::2])
+        >>> print(rule_list.evaluate(X[1::2], y[1::2]))
+        2 rules on 75 fresh rows, of which 64 % are covered.
+        The list: accuracy 0.947, Brier score 0.150.
+        A tree of 3 leaves: accuracy 0.947, Brier score 0.100.
+        The most frequent class for every row: accuracy 0.333, Brier score 0.667.
+        1. IF x3 <= 0.7 THEN 0 +0.584: covers 25 rows (33 %), 1.00 of them 0 (0.33 of all rows; 1.00 in training).
+        2. IF x3 > 1.65 THEN 2 +0.543: covers 23 rows (31 %), 0.96 of them 2 (0.33 of all rows; 0.96 in training).
+        ELSE 1: covers 27 rows (36 %), 0.89 of them 1 (0.33 of all rows; 0.96 in training).
+        """
+        table, answers = self._answers(X, y)
+        explainer = getattr(self, "explainer_", None)
+        simpler = {} if table is None else measure_simpler(self.lines_, explainer, table, answers.outcomes)
+        return evaluate_lines(self.lines_, answers, self.default_, simpler)
+
+    def compare(self, other: RuleList, X: Any = None, y: Any = None) -> Comparison:
+        """Compare the predictions with those of another list, such as an edited one.
+
+        Parameters
+        ----------
+        other : GlobalRulesClassifier or GlobalRulesRegressor
+            The other list.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            The rows; None for the training rows.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes, as for `evaluate`.
+
+        Returns
+        -------
+        Comparison
+            The figures of both, and the rows whose prediction differs.
+        """
+        (_, before), (_, after) = self._answers(X, y), other._answers(X, y)
+        if len(before.outcomes) != len(after.outcomes):
+            raise ValueError("The lists were made of different training rows: pass `X` and `y`.")
+        return before.compared_with(after, self.lines_.task)
+
+    def edit(self, *, drop: Iterable[int] = (), add: Any = (), order: Iterable[int] = ()) -> Any:
+        """Return the list with rules left out, added, or in another order.
+
+        In a sum, what each rule adds is fitted again to the rules that remain, whatever its sign. Certificates of the
+        single rules that remain are kept, since each is about one rule; `certificate_`, which is about the whole list,
+        is not. `simplify` and `certify` of the new list start from its rules.
+
+        Parameters
+        ----------
+        drop : iterable of int
+            The positions in `rules_` of the rules that are left out.
+        add : str, Rule, or iterable of these
+            Rules that are added at the end: texts as for `suffice.rule`, which may state the class after THEN, or
+            rules. By default, a rule is for the most frequent class of the training rows that it covers.
+        order : iterable of int
+            The positions of the rules that come first. Added rules count on from the last of `rules_`.
+
+        Returns
+        -------
+        estimator
+            A new fitted list. This one stays as it is; `compare` shows what is different.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> rule_list = GlobalRulesClassifier(max_rules=3, random_state=0).fit(X, y)
+        >>> edited = rule_list.edit(drop=[2], add="`petal width (cm)` > 1.6 then 2")
+        >>> print(rule_list.compare(edited))
+        rules 3 -> 3, coverage 0.940 -> 0.680, accuracy 0.967 -> 0.960, Brier score 0.063 -> 0.088. The prediction
+        changes in 9 of 150 rows: 4 of them become right, 5 wrong.
+        """
+        check_is_fitted(self, "lines_")
+        rules = [add] if isinstance(add, str | Rule) else list(add)
+        explainer = getattr(self, "explainer_", None)
+        if rules and explainer is None:
+            raise ValueError(
+                "Only a list with an explainer knows its training rows: use from_explanations to add rules."
+            )
+        table = explainer.training[0] if rules and explainer is not None else None
+        lines, alone = edit_lines(self.lines_, order, drop, rules, table)
+        collected = None if lines is alone else self._with_lines(alone, collected_=None, certificate_=None)
+        return self._with_lines(lines, collected_=collected, certificate_=None)
+
+    def plot(self, X: Any = None, y: Any = None, *, ax: Any = None) -> Any:
+        """Draw the list with the coverage and the precision of each rule: see `suffice.plots.coverage_precision`.
 
         Parameters
         ----------
@@ -416,17 +528,17 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The rows; None for the training rows.
         y : array-like of shape (n_rows,), default=None
             Their outcomes.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a new figure.
 
         Returns
         -------
-        Evaluation
-            What the rules cover, and how precise they are there.
+        matplotlib.axes.Axes
+            Where it was drawn.
         """
-        check_is_fitted(self, "lines_")
-        rows = self._read_rows(X, y, "training rows")
-        if rows is None:
-            return self.lines_.evaluate(self.lines_.covers, self.training_outcomes_)
-        return self.lines_.evaluate(self.lines_.covers_rows(rows[0]), rows[1])
+        from suffice.plots import coverage_precision
+
+        return coverage_precision(self, X=X, y=y, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the list as plain Python values, ready for JSON.
@@ -444,7 +556,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             "n_rows": len(self.training_outcomes_),
             "coverage": self.lines_.coverage,
             **({} if self.certificate_ is None else {"certificate": self.certificate_.to_dict()}),
-            **({} if self.lines_.additions is None else {"base": self._base_of(self.lines_.additions)}),
+            **({} if self.lines_.base is None else {"base": self.lines_.base}),
             "rules": [line.to_dict() for line in self.rules_],
             "default": None if self.default_ is None else self.default_.to_dict(),
         }
@@ -473,21 +585,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             One line for each rule, in their order: its conditions, its output and its figures.
         """
         check_is_fitted(self, "lines_")
-        adds = [] if self.lines_.additions is None else ["addition"]
-        columns = ["text", "output", *adds, "support", "coverage", "precision", *self._task.figures, "expected"]
-        checked = ["n_rows", "share", "lower", "is_certified"] if any(line.certificate for line in self.rules_) else []
-        lines = [
-            [getattr(line, name) for name in columns] + [getattr(line.certificate, name, None) for name in checked]
-            for line in self.rules_
-        ]
-        names = {
-            "text": "rule",
-            "addition": "adds",
-            "n_rows": "n_checked",
-            "share": "checked_share",
-            "lower": "checked_lower",
-        }
-        return load_pandas().DataFrame(lines, columns=[names.get(name, name) for name in [*columns, *checked]])
+        return lines_to_frame(self.lines_)
 
     def to_sql(self) -> str:
         """Write the list as one SQL expression.
@@ -525,24 +623,18 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         heading = f"{counted(len(self.rules_), 'rule')}, {covered}; {self.how}."
         if self.rules_:
             heading = f"{heading} {self._task.note}"
+        model = self.explainer_.fitted_.model_name if hasattr(self, "explainer_") else None
+        if model is not None:
+            _, answers = self._answers(None, None)
+            heading = (
+                f"{heading} Fidelity to {name_model(model)}: {figures_text(measure(self.lines_.task, *answers[:3]))}."
+            )
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
 
     @property
     def how(self) -> str:
         """How several rules that cover a row make one prediction."""
-        if self.lines_.additions is None:
-            return "the first that covers a row decides"
-        base = self._base_of(self.lines_.additions)
-        if not isinstance(base, dict):
-            return f"each that covers a row adds to the base, {self.target_name_} = {format_number(base)}"
-        shares = ", ".join(f"{label} {share:.3g}" for label, share in base.items())
-        return f"each that covers a row adds to the base, {shares}, and the largest sum decides"
-
-    def _base_of(self, additions: Additions) -> float | dict[str, float]:
-        base: list[float] = additions.base.tolist()
-        if self._task is Numbers:
-            return base[0]
-        return dict(zip(map(str, self.lines_.task.classes.tolist()), base, strict=True))  # type: ignore[union-attr]
+        return self.lines_.how(self.target_name_)
 
     def __str__(self) -> str:
         """Return the rules as numbered sentences."""
@@ -574,12 +666,14 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     def _predict(self, X: Any, method: Literal["predict", "predict_proba"], missing: float | None) -> NDArray[Any]:
         """Return the values of the rules; for rows that no rule covers those of the default or of the fallback."""
         table = self._read_table(X)
-        covers = self.lines_.covers_rows(table)
+        return self._values(X, table, self.lines_.covers_rows(table), method, missing)
+
+    def _values(self, X: Any, table: Any, covers: Bools, method: str, missing: float | None) -> NDArray[Any]:
         scores, is_covered = self.lines_.scores(covers), covers.any(axis=0)
         values = self.lines_.task.predicted(scores) if method == "predict" else self.lines_.shares(scores)
         if is_covered.all() or self.default_ is not None:
             return values
-        if self.fallback_ is None:
+        if self.fallback_ is None or table is None:
             values = values.astype(object) if missing is None else values
             values[~is_covered] = missing
             return values
@@ -590,17 +684,28 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         predicted[is_covered] = values[is_covered]
         return predicted
 
+    def _answers(self, X: Any, y: Any) -> tuple[Table | None, Answers]:
+        """Predict rows whose outcomes are known; the training rows have no table, and their fallback no prediction."""
+        check_is_fitted(self, "lines_")
+        rows = self._read_rows(X, y, "training rows")
+        table, outcomes = (None, self.training_outcomes_) if rows is None else rows
+        covers = self.lines_.covers if table is None else self.lines_.covers_rows(table)
+        is_class = self._task is Labels
+        predicted = self._values(X, table, covers, "predict", None if is_class else np.nan)
+        has_shares = is_class and (table is None or self.fallback_ is None or hasattr(self.fallback_, "predict_proba"))
+        shares = self._values(X, table, covers, "predict_proba", np.nan) if has_shares else None
+        return table, Answers(outcomes, predicted, shares, covers)
+
     # --- fitting -----------------------------------------------------------------------------------------------------
 
     def _mine(
         self, table: Table, y: NDArray[Any], further_levels: Sequence[float] = (), check: Check = "rows"
     ) -> Sequence[Rule | None]:
         """Find the rules of training rows, at the explainer's level and at further ones."""
-        if self.max_rules is not None:
-            least = self.min_precision if self._task is Labels else 0.0
-            return mine_rules(self.explainer_, table, y, further_levels=further_levels, least=least, check=check)
-        explainers = [self.explainer_, *(self.explainer_.with_settings(pi=level) for level in further_levels)]
-        return [rule for explainer in explainers for rule in explainer.rules_of(table, y, check=check)]
+        if self.max_rules is None:
+            return rules_of_all(self.explainer_, table, y, further_levels, check)
+        least = self.min_precision if self._task is Labels else 0.0
+        return mine_rules(self.explainer_, table, y, further_levels=further_levels, least=least, check=check)
 
     def _collect(self, rules: Iterable[Rule | None], X: Any, table: Table, task: Labels | Numbers) -> Any:
         """Measure rules, fit the fallback, and choose the best rules if their number is limited."""
@@ -674,11 +779,14 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     def _read_rows(self, X: Any, y: Any, default_rows: str) -> tuple[Table, NDArray[Any]] | None:
         """Read rows with their outcomes; None if neither is there."""
-        if (X is None) != (y is None):
+        asks = X is not None and y is None and hasattr(self, "explainer_") and self.explainer_.fitted_.model is not None
+        if (X is None) != (y is None) and not asks:
             raise ValueError(f"Give `X` and `y` together, or neither for the {default_rows}.")
         if X is None:
             return None
         table = self._read_table(X)
+        if asks:
+            return table, read_fresh_rows(self.explainer_.fitted_, X, table, None).outcomes
         return table, self.lines_.task.read(read_outcomes(y, table.n_rows))
 
     def _read_table(self, X: Any, reset: bool = False) -> Table:

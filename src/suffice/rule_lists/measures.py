@@ -195,46 +195,6 @@ class GlobalRule:
         return replace(self.rule, certificate=self.certificate).to_sql()
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Coverage and precision of the rules of a list on some rows. Precision is 1 minus the mean loss.
-
-    Parameters
-    ----------
-    covers : ndarray of shape (n_rules, n_rows), bool
-        Which rows each rule covers.
-    outcomes : ndarray of shape (n_rows,)
-        The outcomes of the rows.
-    first : ndarray of shape (n_rows,)
-        The rule that decides each row; -1 if none covers it.
-    coverage, precision : ndarray of shape (n_rules,)
-        The figures of each rule alone; the precision is NaN if it covers no row.
-    coverage_of_first, precision_of_first : ndarray
-        The figures of the first rule that decides a row, of that one and the next together, and so on.
-    mae : float or None
-        Regression: the mean absolute error on the rows covered, NaN if there are none; None for classes.
-    """
-
-    covers: Bools
-    outcomes: NDArray[Any]
-    first: NDArray[np.intp]
-    coverage: Floats
-    precision: Floats
-    coverage_of_first: Floats
-    precision_of_first: Floats
-    mae: float | None
-
-    @property
-    def total_coverage(self) -> float:
-        """The share of the rows that some rule covers."""
-        return float(np.mean(self.first >= 0)) if len(self.first) else math.nan
-
-    @property
-    def total_precision(self) -> float:
-        """The precision of the whole list on the rows that it covers; NaN if it covers none."""
-        return float(self.precision_of_first[-1]) if len(self.precision_of_first) else math.nan
-
-
 def discount_of_errors(support: Counts) -> tuple[Floats, Floats]:
     """Compute the factor and the constant that turn a training MSE into an estimate for new rows."""
     n = np.asarray(support, dtype=np.float64)
@@ -454,6 +414,26 @@ class Lines:
         """What each rule predicts."""
         return self.task.outputs(self.rules)
 
+    @property
+    def base(self) -> float | dict[str, float] | None:
+        """What the additions of a sum are added to: a number, or one for each class."""
+        if self.additions is None:
+            return None
+        base: list[float] = self.additions.base.tolist()
+        if isinstance(self.task, Numbers):
+            return base[0]
+        return dict(zip(map(str, self.task.classes.tolist()), base, strict=True))
+
+    def how(self, target: str) -> str:
+        """Write how several rules that cover a row make one prediction."""
+        base = self.base
+        if base is None:
+            return "the first that covers a row decides"
+        if not isinstance(base, dict):
+            return f"each that covers a row adds to the base, {target} = {format_number(base)}"
+        shares = ", ".join(f"{label} {share:.3g}" for label, share in base.items())
+        return f"each that covers a row adds to the base, {shares}, and the largest sum decides"
+
     @cached_property
     def default(self) -> GlobalRule:
         """The line for rows that no rule covers: what such training rows have, or all if there are none."""
@@ -514,29 +494,6 @@ class Lines:
         keeps = np.array([line.promise.keeps(outcomes) for line in self.rules], dtype=bool)
         return keeps.reshape(len(self.rules), len(outcomes))
 
-    def evaluate(self, covers: Bools, outcomes: NDArray[Any]) -> Evaluation:
-        """Measure the rules on rows, each alone and as a list."""
-        outputs, n_rules = self.outputs, len(self.rules)
-        decided = self.decide(covers)
-        is_covered = decided >= 0
-        predicted, covered_outcomes = self.task.predicted(self.scores(covers))[is_covered], outcomes[is_covered]
-        losses = np.zeros(len(outcomes))
-        losses[is_covered] = self.task.losses(predicted, covered_outcomes)
-        precision = np.full(n_rules, np.nan)
-        for i in np.flatnonzero(covers.any(axis=1)):
-            precision[i] = 1 - self.task.losses(outputs[i], outcomes[covers[i]]).mean()
-        coverage_of_first, precision_of_first = of_first_rules(np.where(is_covered, decided, n_rules), losses, n_rules)
-        return Evaluation(
-            covers=covers,
-            outcomes=outcomes,
-            first=decided,
-            coverage=covers.mean(axis=1) if len(outcomes) else np.full(n_rules, np.nan),
-            precision=precision,
-            coverage_of_first=coverage_of_first,
-            precision_of_first=precision_of_first,
-            mae=self.task.mean_error(predicted, covered_outcomes),
-        )
-
 
 def first_two(covers: Bools) -> tuple[Positions, Positions]:
     """Find the first and the second True of each row."""
@@ -546,11 +503,3 @@ def first_two(covers: Bools) -> tuple[Positions, Positions]:
     first = np.argmax(padded, axis=1)
     padded[np.arange(n_rows), first] = False
     return np.minimum(first, n_columns), np.minimum(np.argmax(padded, axis=1), n_columns)
-
-
-def of_first_rules(first: Positions, losses: Floats, n_rules: int) -> tuple[Floats, Floats]:
-    """Compute coverage and precision of the first rule, of the first two together, and so on."""
-    n_decided = np.cumsum(np.bincount(first, minlength=n_rules + 1)[:n_rules])
-    lost = np.cumsum(np.bincount(first, weights=losses, minlength=n_rules + 1)[:n_rules])
-    some = n_decided > 0
-    return n_decided[some] / len(first), 1 - lost[some] / n_decided[some]

@@ -76,6 +76,14 @@ def mine_rules(
     return rules
 
 
+def rules_of_all(
+    explainer: SufficientExplainer, table: Any, y: NDArray[Any], further_levels: Iterable[float], check: Check
+) -> list[Rule | None]:
+    """Find the rules of all training rows, at the explainer's level and at further ones."""
+    explainers = [explainer, *(explainer.with_settings(pi=level) for level in further_levels)]
+    return [rule for one in explainers for rule in one.rules_of(table, y, check=check)]
+
+
 def _rows_and_levels(
     explainer: SufficientExplainer, y: NDArray[Any], n_rows: int, further_levels: set[float], least: float
 ) -> Iterator[tuple[NDArray[np.intp], set[float]]]:
