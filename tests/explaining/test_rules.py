@@ -449,3 +449,21 @@ def test_a_rule_reads_like_this(written, text):
 )
 def test_coverage_has_two_digits_and_is_0_or_100_for_no_or_all_rows_only(coverage, text):
     assert f"(coverage {text} %, 12 rows, SDP" in str(rule(coverage=coverage))
+
+
+@pytest.mark.parametrize(
+    ("base_rate", "sdp", "texts"),
+    [
+        (0.89, 0.94, ["0.89 among all rows"]),  # near: more than half of the rest is left
+        (0.89, 0.95, []),
+        (0.5, 0.74, ["0.50 among all rows"]),
+        (0.5, 0.76, []),
+        (0.2, 0.9, ["4.5 times as likely as on average"]),
+        (None, 0.5, []),
+    ],
+)
+def test_a_probability_near_the_base_rate_is_never_stated_alone(base_rate, sdp, texts):
+    near = rule(HOUR, sdp=sdp, base_rate=base_rate)
+    assert near.lift_texts(sdp) == texts
+    assert str(near).endswith(", ".join([f"SDP {sdp:.2f}", *texts]) + ")")
+    assert counted(HOUR, base_rate=base_rate).lift_texts(sdp) == []
