@@ -191,13 +191,14 @@ class ReasonSearch:
         """Grow the point of a reason to a box in which the decision is proven, piece by piece."""
         box = self.box(reason)
         for i in sorted(reason, key=lambda i: self.effects[i]):
-            box = self._grow_axis(box, i)
+            if len(self.domain.axes[i].columns) == 1:  # combinations are no conditions
+                box = self._grow_axis(box, i)
         return box
 
     def _grow_axis(self, box: Box, i: int) -> Box:
         axis, own = self.domain.axes[i], int(self.point[i])
         n_known = int(np.count_nonzero(~np.isnan(axis.first[:, 0])))
-        if axis.grids[0] is None or len(axis.columns) > 1 or own >= n_known:  # labels, groups: one piece at a time
+        if axis.grids[0] is None or own >= n_known:  # labels, or missing: one piece at a time
             for p in range(axis.n_pieces):
                 larger = _allow(box, i, [p])
                 box = larger if self._keeps(larger) else box
