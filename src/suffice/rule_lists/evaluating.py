@@ -182,10 +182,7 @@ class Comparison:
             known = np.abs(after - before)[~np.isnan(after - before)]
             by = f", by {format_number(float(known.mean()))} on average" if len(known) else ""
         else:
-            n_right, n_wrong = (
-                np.count_nonzero((outcomes == of) & (outcomes != other))
-                for of, other in ((after, before), (before, after))
-            )
+            n_right, n_wrong = np.count_nonzero(outcomes == after), np.count_nonzero(outcomes == before)
             by = f": {n_right:,} of them become right, {n_wrong:,} wrong" if len(before) else ""
         return f"{figures}. {changed}{by}."
 
