@@ -13,6 +13,7 @@ def test_a_reason_says_how_much_of_it_is_proven():
     assert make(is_smallest=True).sentence == f"{start} (no fewer are enough)."
     assert make().sentence == f"{start} (none can be left out; every such set has at least 1 variable)."
     assert make(is_minimal=False).sentence == f"{start} (not proven minimal)."
+    assert make(interval=(1.5, 2.0)).sentence.startswith("Proven: the model predicts from 1.5 to 2 whenever age <= 30")
     assert make(variables=()).sentence == "Proven: the model decides no for every row of the domain."
 
 

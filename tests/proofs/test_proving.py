@@ -188,6 +188,21 @@ def test_certain_reasons_are_told(explained):
         assert (reason.set_is_certain is True) >= (set(reason.variables) <= {"a", "b"})
 
 
+def test_numbers_stay_in_their_interval(explained):
+    X, model, explainer = explained
+    trees = replace(model, decides_by="number", classes=None, value=model.value[:, 1:], start=np.zeros(1))
+    reason = explainer.certain_reasons(X[:1], trees, table=X, interval=lambda p: (p - 0.4, p + 0.4))[0]
+    assert reason.interval == pytest.approx((reason.outcome - 0.4, reason.outcome + 0.4))
+    inside = np.all([condition.covers(X[condition.column].to_numpy()) for condition in reason.conditions], axis=0)
+    predicted = trees.decide(X.to_numpy()[inside])
+    assert reason.interval[0] <= predicted.min() <= predicted.max() <= reason.interval[1]
+    assert not reason.interval[0] <= reason.nearest.decided <= reason.interval[1]
+    with pytest.raises(ValueError, match="needs an `interval`"):
+        explainer.certain_reasons(X[:1], trees, table=X)
+    with pytest.raises(ValueError, match="is not in the `interval`"):
+        explainer.certain_reasons(X[:1], trees, table=X, interval=(5, 6))
+
+
 def test_excluded_variables_are_in_no_reason(explained):
     X, model, explainer = explained
     reason = explainer.certain_reasons(X[:1], model, excluded=["a"], nearest=False)[0]

@@ -81,6 +81,7 @@ def _reason(
         nearest=nearest,
         set_is_certain=certain,
         model=model.name,
+        interval=search.decision if model.classes is None else None,
     )
 
 

@@ -68,7 +68,6 @@ class Prover:
     def __init__(self, domain: Domain, budget: Budget = Budget()) -> None:  # noqa: B008 (frozen)
         self.domain = domain
         self.budget = budget
-        self.n_nodes = 0
 
     @property
     def ensemble(self) -> Ensemble:
@@ -217,7 +216,6 @@ class Prover:
             starts=np.empty((0, len(self.domain.axes)), dtype=np.int32) if starts is None else starts,
             n_threads=1,
         )
-        self.n_nodes += n_nodes
         return Found(is_complete, point if is_reached else None, value, bound, least_cost, n_nodes)
 
     def sums(self, points: Point) -> Floats:

@@ -45,7 +45,8 @@ class NearestOther:
         changed = [f"{name} from {format_value(a)} to {format_value(b)}" for name, (a, b) in self.changes.items()]
         proven = "proven to be the nearest" if self.is_exact else "not proven to be the nearest"
         far = f"distance {format_number(self.distance)}, {proven}"
-        return f"{format_outcome(self.decided)} is decided after changing {join(changed)} ({far})."
+        verb = "predicted" if isinstance(self.decided, float) else "decided"
+        return f"{format_outcome(self.decided)} is {verb} after changing {join(changed)} ({far})."
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class CertainReason:
         budget ended before that was known.
     model : str, default="the model"
         The model.
+    interval : tuple of float or None, default=None
+        Regression: the interval in which the prediction stays.
     """
 
     row: int
@@ -87,11 +90,14 @@ class CertainReason:
     nearest: NearestOther | None = None
     set_is_certain: bool | None = None
     model: str = "the model"
+    interval: tuple[float, float] | None = None
 
     @property
     def sentence(self) -> str:
         """What is certain, in one sentence."""
         decision = f"{self.model} decides {format_outcome(self.outcome)}"
+        if self.interval is not None:
+            decision = f"{self.model} predicts from {' to '.join(map(format_number, self.interval))}"
         if self.variables is None:
             return f"Nothing is proven without the excluded variables: {decision}, and the others do not fix that."
         if not self.variables:
