@@ -4,6 +4,7 @@
 # make bench-scale   figures of large tables, Spark and Dask
 # make bench-speed   default forests beside shap, shapiq, woodelf, fasttreeshap and XGBoost
 # make bench-rules   short lists of rules against nine other models of few rules; about half an hour
+# make bench-proofs   rules and certain reasons on the trees of models, beside PyXAI
 # make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make bench-estimator   what the default finds and misses: known variables, noise, power, categories, seeds, time
@@ -33,7 +34,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 
 .PHONY: demo test test-slow lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
-.PHONY: bench-estimator experiments experiments-quick fuzz soak sanitize kernels-arm clean test-catboost
+.PHONY: bench-estimator bench-proofs experiments experiments-quick fuzz soak sanitize kernels-arm clean test-catboost
 .PHONY: test-lowest wheels sbom portable recipe
 
 demo: .venv/installed
@@ -96,6 +97,10 @@ bench-speed: .venv/installed-test .venv-speed/installed .venv-fasttreeshap/insta
 # The other rule models, in an environment of their own.
 bench-rules: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.rule_list_peers
+
+# PyXAI 2 needs Python 3.12, and later releases of what it reads than the default environment has.
+bench-proofs: .venv/installed-test .venv-pyxai/installed
+	$(BIN)/python -m benchmarks.proofs
 
 bench-what-if: .venv/installed-test
 	$(BIN)/python -m benchmarks.what_if
@@ -218,6 +223,12 @@ $(MODULES): | .venv/created
 	.venv-catboost/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	  --config-settings=build-dir='build/catboost-core/{wheel_tag}' --editable '.[frame]' \
 	  catboost==1.2.10 lightgbm hypothesis pytest xgboost-cpu
+	touch $@
+
+.venv-pyxai/installed:
+	test -d .venv-pyxai || $(PYTHON_OF_PEERS) -m venv .venv-pyxai
+	.venv-pyxai/bin/python -m pip install --quiet --disable-pip-version-check --no-compile pyxai==2.0.1 \
+	  scikit-learn==1.9.1 xgboost==3.4.1
 	touch $@
 
 .venv-peers/installed: $(SOURCES)

@@ -158,7 +158,7 @@ def read_lightgbm(model: Any, table: Table | None) -> Ensemble:
     if own == [f"Column_{i}" for i in range(len(own))]:
         names = names_of(None, len(own), table)
     else:  # those of a booster have no blanks
-        names = names_of(model.feature_names_in_ if booster is not model else own, len(own), table)
+        names = names_of(getattr(model, "feature_names_in_", own), len(own), table)
     labels = _lightgbm_labels(dump, [dump["feature_infos"].get(c, {}).get("values") or [] for c in own], names, table)
     columns = [ModelColumn(column, known) for column, known in zip(names, labels, strict=True)]
     trees = [

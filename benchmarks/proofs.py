@@ -1,0 +1,222 @@
+"""Proofs on the trees of models, beside PyXAI: ``make bench-proofs``, or ``python -m benchmarks.proofs TABLE ...``.
+
+For each table, XGBoost models of 20, 100 and 500 trees and of depth 3, 6 and 10 are fitted on the training rows (a
+forest of scikit-learn of 100 trees of depth 6 beside them), and explainers on their outputs. Measured are
+
+- the rules of held-out rows: proven, refuted or open within 1 s each;
+- certain reasons of held-out rows: whether a set is known to be minimal within 5 s, its size, and the CPU time;
+- PyXAI's reasons for the same rows of the same models: the tree-specific reason of boosted trees (its only one for
+  them in version 2), of one run and of its default of 50, and the sufficient reason of the forest. It holds bounds,
+  and its size is the number of the columns in them, so that it may be compared with a set of variables.
+
+Every exception is confirmed by the model itself; every rule that is proven, and every certain reason, is tried at
+drawn points, whose columns come from different rows. CPU seconds, one thread, the methods in turns row by row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xgboost
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from benchmarks.printing import print_table
+from benchmarks.real_tables import load_table
+from benchmarks.turns import ROOT, Worker, WorkerError
+from suffice import SufficientExplainer
+from suffice.proofs.asking import read_asked_of
+from suffice.proofs.proving import prove_promise
+from suffice.proofs.reasons import ReasonSearch
+
+TABLES = ("german credit", "bank", "compas", "attrition", "california", "breast cancer")
+N_TREES, DEPTHS = (20, 100, 500), (3, 6, 10)
+MAX_TRAIN, N_RULE_ROWS, N_ROWS, N_DRAWN = 1000, 25, 5, 2000
+RULE_SECONDS, REASON_SECONDS, PEER_SECONDS = 1.0, 5.0, 20.0
+WIDTH = 0.1  # of a predicted number, on both sides, as a share of the range of the outcomes
+PEER = ROOT / ".venv-pyxai" / "bin" / "python"
+NAMES = (
+    "model",
+    "rules",
+    "proven",
+    "refuted",
+    "open",
+    "s each",
+    "minimal in 5 s",
+    "smallest",
+    "size",
+    "s, median",
+    "s, 90 %",
+)
+PEER_NAMES = ("PyXAI", "size", "s, median", "of 50 runs", "s, median")
+
+
+def as_numbers(X):
+    """Categories as their codes, so that every library takes the same table."""
+    codes = {name: X[name].astype("category").cat.codes for name in X if X[name].dtype.kind not in "iuf"}
+    X = X.assign(**codes).astype(float)
+    return X.set_axis([f"c{i}" for i in range(X.shape[1])], axis=1)  # PyXAI reads names up to a blank
+
+
+def fit(kind, n_trees, depth, X, y, is_class):
+    if kind == "forest":
+        make = RandomForestClassifier if is_class else RandomForestRegressor
+        return make(n_trees, max_depth=depth, random_state=0).fit(X, y)
+    make = xgboost.XGBClassifier if is_class else xgboost.XGBRegressor
+    return make(n_estimators=n_trees, max_depth=depth, n_jobs=1, random_state=0).fit(X, y)
+
+
+def draw_points(X, random):
+    """Rows whose columns come from different rows of a table."""
+    rows = random.integers(0, len(X), (N_DRAWN, X.shape[1]))
+    return pd.DataFrame({name: X[name].to_numpy()[rows[:, i]] for i, name in enumerate(X)})
+
+
+def prove(explainer, model, rows, X, random):
+    """Check the rules of rows; verdicts, CPU seconds, and how many answers the model contradicts."""
+    shown = {rule.promise: rule for rule in explainer.explain(rows).rules if rule is not None}
+    asked = read_asked_of(explainer.fitted_, model, None, max_seconds=RULE_SECONDS)
+    asked.prover.trees  # noqa: B018 (made once)
+    verdicts, seconds, n_wrong = [], [], 0
+    points = draw_points(X, random)
+    for promise, rule in shown.items():
+        start = time.process_time()
+        proof = prove_promise(promise, asked)
+        seconds.append(time.process_time() - start)
+        verdicts.append(proof.verdict)
+        if proof.verdict == "refuted":
+            case = pd.DataFrame([proof.counterexample])[list(X)]
+            n_wrong += bool(promise.keeps(model.predict(case))[0]) or not rule.covers(case)[0]
+        elif proof.verdict == "proven":
+            inside = points[rule.covers(points)]
+            n_wrong += len(inside) > 0 and not promise.keeps(model.predict(inside)).all()
+    return verdicts, seconds, n_wrong
+
+
+def find_reason(asked, model, row, width, points):
+    """A certain reason of a row: CPU seconds, what is known of it, and whether drawn points contradict it."""
+    values = asked.domain.ensemble.encode(row)[0]
+    decision = asked.prover.decision(values) if width is None else None
+    own = model.predict(row)[0]
+    if width is not None:
+        decision = (float(own) - width, float(own) + width)
+    start = time.process_time()
+    found = ReasonSearch(asked.prover, values, decision, max_seconds=REASON_SECONDS).find()
+    seconds = time.process_time() - start
+    kept = [asked.domain.axes[i].name for i in found.axes]
+    tried = points.assign(**{name: row[name].iloc[0] for name in kept})
+    predicted = model.predict(tried)
+    is_wrong = bool((predicted != own).any() if width is None else (np.abs(predicted - own) > width * 1.001).any())
+    return seconds, found, is_wrong
+
+
+def measure(kind, n_trees, depth, train, explained, is_class):
+    """One line of the table."""
+    X, random = train.X, np.random.default_rng(0)
+    model = fit(kind, n_trees, depth, X, train.y, is_class)
+    explainer = SufficientExplainer.for_model(model, X, random_state=0, n_jobs=1)
+    verdicts, seconds, n_wrong = prove(explainer, model, explained.X[:N_RULE_ROWS], X, random)
+    width = None if is_class else WIDTH * float(np.ptp(train.y))
+    rows = explained.X[N_RULE_ROWS : N_RULE_ROWS + N_ROWS]
+    asked = read_asked_of(explainer.fitted_, model, None, also=rows, max_seconds=REASON_SECONDS)
+    asked.prover.trees  # noqa: B018 (made once)
+    points, own, peer = draw_points(X, random), [], {"one": [], "most": []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        X.assign(label=train.y).to_csv(folder / "table.csv", index=False)
+        np.save(folder / "rows.npy", rows.to_numpy())
+        if kind == "forest":
+            (folder / "model.pkl").write_bytes(pickle.dumps(model))
+        else:
+            model.save_model(folder / "model.json")
+        problem, worker = None, None
+        try:
+            kinds = (folder, "class" if is_class else "number")
+            worker = Worker(PEER, "benchmarks.proofs_pyxai", *kinds, folder=folder)
+        except (WorkerError, OSError) as error:
+            problem = str(error)
+        for i in range(len(rows)):
+            own.append(find_reason(asked, model, rows.iloc[[i]], width, points))
+            problem = problem or ask_peer(worker, i, peer, kind)
+        if worker is not None:
+            worker.close()
+    counts = [str(verdicts.count(verdict)) for verdict in ("proven", "refuted", "open")]
+    times, found = [line[0] for line in own], [line[1] for line in own]
+    line = [f"{kind}, {n_trees} x {depth}", str(len(verdicts)), *counts, f"{np.median(seconds):.3f}"]
+    line += [
+        f"{sum(f.is_minimal for f in found)} of {len(found)}",
+        f"{sum(f.is_smallest for f in found)} of {len(found)}",
+    ]
+    line += [
+        f"{np.mean([len(f.axes) for f in found]):.1f}",
+        f"{np.median(times):.3f}",
+        f"{np.quantile(times, 0.9):.3f}",
+    ]
+    for answers in peer.values():
+        line += (
+            [f"{np.mean([s for s, _ in answers]):.1f}", f"{np.median([t for _, t in answers]):.3f}"]
+            if answers
+            else ["-", "-"]
+        )
+    return line, n_wrong + sum(wrong for *_, wrong in own), problem
+
+
+def ask_peer(worker, i, answers, kind):
+    """Ask PyXAI about a row, unless it has taken too long; what has failed."""
+    for name, kept in answers.items():
+        spent = sum(seconds for _, seconds in kept)
+        is_slow = name == "most" and (kind == "forest" or answers["one"][-1][1] * 25 > REASON_SECONDS)
+        if spent > PEER_SECONDS or is_slow:
+            continue
+        try:
+            answer = worker.measure(name, i)
+        except WorkerError as error:
+            return str(error)[:200]
+        if answer["result"]["names"] is None:
+            return "it gave no reason"
+        kept.append((len(answer["result"]["names"]), answer["seconds"]))
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tables", nargs="*", default=TABLES)
+    parser.add_argument("--trees", type=int, nargs="*", default=N_TREES)
+    parser.add_argument("--depths", type=int, nargs="*", default=DEPTHS)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name in options.tables:
+        table = load_table(name)
+        train, explained, _ = table.split(0, N_RULE_ROWS + N_ROWS)
+        codes = {label: code for code, label in enumerate(np.unique(table.y).tolist())} if table.is_class else None
+        numbers = as_numbers(pd.concat([train.X, explained.X]))
+        parts = []
+        for part, X in ((train, numbers[: len(train.X)]), (explained, numbers[len(train.X) :])):
+            y = part.y if codes is None else np.array([codes[label] for label in part.y.tolist()])
+            parts.append(type(part)(X[:MAX_TRAIN].reset_index(drop=True), y[:MAX_TRAIN]))
+        print(f"\n### {name}: {len(parts[0].X)} training rows, {numbers.shape[1]} columns\n", flush=True)
+        lines, notes = [], []
+        shapes = [("XGBoost", n_trees, depth) for n_trees in options.trees for depth in options.depths]
+        has_forest = table.is_class and 100 in options.trees and 6 in options.depths
+        for kind, n_trees, depth in shapes + [("forest", 100, 6)] * has_forest:
+            line, n_wrong, problem = measure(kind, n_trees, depth, *parts, table.is_class)
+            lines.append(line)
+            notes.append(f"{line[0]}: {n_wrong} answers contradicted.") if n_wrong else None
+            notes.append(f"{line[0]}: PyXAI: {problem}.") if problem else None
+            print(*line, sep=" | ", flush=True)
+        print()
+        print_table((*NAMES, *PEER_NAMES[1:]), lines)
+        print(
+            "\nAnswers of ours that the model contradicts: none." if not any("contradicted" in n for n in notes) else ""
+        )
+        print(*notes, sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
