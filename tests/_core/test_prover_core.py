@@ -25,15 +25,15 @@ def ask(trees, allowed, level, n_threads=1, max_nodes=100, wanted=0):
     n = len(allowed)
     answers = _core.search_boxes(
         trees=trees,
-        options=_core.ProofOptions(wanted=wanted, max_nodes=max_nodes, max_seconds=60.0),
+        options=_core.ProofOptions(
+            wanted=wanted, max_nodes=max_nodes, max_seconds=60.0, starts=[], n_threads=n_threads
+        ),
         allowed=np.asarray(allowed, dtype=np.uint8),
         weights=np.ones((n, 1)),
         level=np.full(n, level),
         strict=np.zeros(n, dtype=np.uint8),
         cost=np.empty((0, 0), dtype=np.int64),
         most_cost=np.zeros(n, dtype=np.int64),
-        starts=np.empty((0, 1), dtype=np.int32),
-        n_threads=n_threads,
     )
     return [(answer[0], answer[1], answer[2].tolist(), *answer[3:]) for answer in answers]
 
@@ -88,15 +88,13 @@ def test_threads_do_not_change_a_bit():
     def answers(n_threads):
         return _core.search_boxes(
             trees=trees,
-            options=_core.ProofOptions(wanted=1, max_nodes=50, max_seconds=60.0),
+            options=_core.ProofOptions(wanted=1, max_nodes=50, max_seconds=60.0, starts=[], n_threads=n_threads),
             allowed=allowed,
             weights=np.tile([-1.0, 1.0], (12, 1)),
             level=np.full(12, -9.0),
             strict=np.zeros(12, dtype=np.uint8),
             cost=np.empty((0, 0), dtype=np.int64),
             most_cost=np.zeros(12, dtype=np.int64),
-            starts=np.empty((0, 5), dtype=np.int32),
-            n_threads=n_threads,
         )
 
     one, four = answers(1), answers(4)

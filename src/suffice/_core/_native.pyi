@@ -227,7 +227,9 @@ class PieceTrees:
     ) -> None: ...
 
 class ProofOptions:
-    def __init__(self, *, wanted: int, max_nodes: int, max_seconds: float) -> None: ...
+    def __init__(
+        self, *, wanted: int, max_nodes: int, max_seconds: float, starts: Sequence[int], n_threads: int
+    ) -> None: ...
 
 def search_boxes(
     *,
@@ -239,8 +241,6 @@ def search_boxes(
     strict: NDArray[np.uint8],
     cost: NDArray[np.int64],
     most_cost: NDArray[np.int64],
-    starts: NDArray[np.int32],
-    n_threads: int,
 ) -> list[tuple[bool, bool, NDArray[np.int32], float, float, int, int, int]]: ...
 def sum_leaves(*, trees: PieceTrees, points: NDArray[np.int32]) -> Floats: ...
 def kernel_names() -> list[str]: ...

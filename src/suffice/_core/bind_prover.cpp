@@ -64,20 +64,18 @@ void init_trees(PieceTrees* self, const Vector<std::int32_t>& n_pieces, const Ve
 }
 
 // For each line of `allowed`, a box: does the margin with the line of `weights` reach the level? `cost` has a line for
-// each box, or none; `starts` are the same for all.
+// each box, or none.
 nb::list search_boxes(const PieceTrees& trees, const ProofOptions& options,
                       const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& allowed,
                       const DoubleMatrix& weights, const Vector<double>& level, const Vector<std::uint8_t>& strict,
                       const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& cost,
-                      const Vector<std::int64_t>& most_cost,
-                      const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& starts,
-                      std::size_t n_threads) {
+                      const Vector<std::int64_t>& most_cost) {
     const std::size_t n = allowed.shape(0), n_pieces = trees.n_pieces();
     require(allowed.shape(1) == n_pieces && weights.shape(0) == n && weights.shape(1) == trees.n_outputs &&
                 level.shape(0) == n && strict.shape(0) == n && most_cost.shape(0) == n,
             "There must be one box with its weights and its level for each question.");
     require(cost.shape(0) == 0 || (cost.shape(0) == n && cost.shape(1) == n_pieces), "There must be a cost by piece.");
-    require(starts.shape(0) == 0 || starts.shape(1) == trees.n_columns(), "A start must have a piece for each column.");
+    require(options.starts.size() % trees.n_columns() == 0, "A start must have a piece for each column.");
     std::vector<ProofResult> results(n);
     StopFlag stop{false};
     const auto make_worker = [&] {
@@ -86,13 +84,12 @@ nb::list search_boxes(const PieceTrees& trees, const ProofOptions& options,
                 cost.shape(0) == 0 ? std::span<const std::int64_t>{} : std::span{cost.data() + i * n_pieces, n_pieces};
             results[i] = search->run({allowed.data() + i * n_pieces, n_pieces},
                                      {weights.data() + i * trees.n_outputs, trees.n_outputs}, level.data()[i],
-                                     strict.data()[i] != 0, own_cost, most_cost.data()[i],
-                                     {starts.data(), starts.shape(0) * starts.shape(1)});
+                                     strict.data()[i] != 0, own_cost, most_cost.data()[i]);
         };
     };
     {
         const nb::gil_scoped_release release;
-        for_each_row(n, n_threads, stop, make_worker, watcher(), 1);
+        for_each_row(n, options.n_threads, stop, make_worker, watcher(), 1);
     }
     nb::list out;
     for (ProofResult& r : results) {
@@ -136,14 +133,16 @@ void bind_prover(nb::module_& m) {
     nb::class_<ProofOptions>(m, "ProofOptions")
         .def(
             "__init__",
-            [](ProofOptions* self, int wanted, std::size_t max_nodes, double max_seconds) {
+            [](ProofOptions* self, int wanted, std::size_t max_nodes, double max_seconds,
+               std::vector<std::int32_t> starts, std::size_t n_threads) {
                 require(wanted >= 0 && wanted <= 2, "`wanted` must be 0, 1 or 2.");
-                new (self) ProofOptions{static_cast<Wanted>(wanted), max_nodes, max_seconds};
+                new (self)
+                    ProofOptions{static_cast<Wanted>(wanted), max_nodes, max_seconds, std::move(starts), n_threads};
             },
-            nb::kw_only(), "wanted"_a, "max_nodes"_a, "max_seconds"_a);
+            nb::kw_only(), "wanted"_a, "max_nodes"_a, "max_seconds"_a, "starts"_a, "n_threads"_a);
     m.def("sum_leaves", &sum_leaves, nb::kw_only(), "trees"_a, "points"_a);
     m.def("search_boxes", &search_boxes, nb::kw_only(), "trees"_a, "options"_a, "allowed"_a, "weights"_a, "level"_a,
-          "strict"_a, "cost"_a, "most_cost"_a, "starts"_a, "n_threads"_a);
+          "strict"_a, "cost"_a, "most_cost"_a);
 }
 
 }  // namespace suffice

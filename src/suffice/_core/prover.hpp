@@ -23,6 +23,8 @@ struct ProofOptions {
     Wanted wanted = Wanted::kAny;
     std::size_t max_nodes = 0;
     double max_seconds = 0;
+    std::vector<std::int32_t> starts;  // points to begin with, one after the other
+    std::size_t n_threads = 1;         // for many boxes
 };
 
 struct ProofResult {
@@ -41,11 +43,9 @@ class BoxSearch {
     BoxSearch(const PieceTrees& trees, const ProofOptions& options, const StopFlag& stop)
         : trees_(trees), options_(options), stop_(stop) {}
 
-    // `cost` is by piece, or empty; points that cost more than `most_cost` do not count. `starts` are points to begin
-    // with, one after the other.
+    // `cost` is by piece, or empty; points that cost more than `most_cost` do not count.
     ProofResult run(std::span<const std::uint8_t> allowed, std::span<const double> weights, double level,
-                    bool is_strict, std::span<const std::int64_t> cost, std::int64_t most_cost,
-                    std::span<const std::int32_t> starts) {
+                    bool is_strict, std::span<const std::int64_t> cost, std::int64_t most_cost) {
         const auto begin = std::chrono::steady_clock::now();
         BoxedTrees boxed(trees_, allowed, weights, cost);
         b_ = &boxed;
@@ -59,7 +59,7 @@ class BoxSearch {
         penalize();
         std::vector<State> stack;
         stack.push_back(root());
-        if (options_.wanted != Wanted::kCheapest) try_starts(starts);
+        if (options_.wanted != Wanted::kCheapest) try_starts(options_.starts);
         while (!stack.empty() && !is_done()) {
             State state = std::move(stack.back());
             stack.pop_back();

@@ -205,7 +205,11 @@ class Prover:
         [(is_complete, is_reached, point, value, bound, _, least_cost, n_nodes)] = _core.search_boxes(
             trees=self.trees,
             options=_core.ProofOptions(
-                wanted=wanted, max_nodes=self.budget.max_nodes, max_seconds=self.budget.max_seconds
+                wanted=wanted,
+                max_nodes=self.budget.max_nodes,
+                max_seconds=self.budget.max_seconds,
+                starts=[] if starts is None else starts.ravel().tolist(),
+                n_threads=1,
             ),
             allowed=box.flags[None],
             weights=np.ascontiguousarray(weights[None]),
@@ -213,8 +217,6 @@ class Prover:
             strict=np.array([is_strict], dtype=np.uint8),
             cost=_NO_COST if cost is None else cost[None],
             most_cost=np.array([most_cost], dtype=np.int64),
-            starts=np.empty((0, len(self.domain.axes)), dtype=np.int32) if starts is None else starts,
-            n_threads=1,
         )
         return Found(is_complete, point if is_reached else None, value, bound, least_cost, n_nodes)
 
