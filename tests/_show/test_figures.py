@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from suffice import Explanation, SufficientSet
-from suffice._show.figures import draw_distributions, draw_sets, find_frontier
+from suffice._show.figures import draw_distributions, draw_sets
 
 SETS = (SufficientSet(("b",), 0.97), SufficientSet(("a", "c"), 0.93), SufficientSet(("a", "d"), 0.9))
 
@@ -91,16 +91,3 @@ def test_distributions_are_steps_with_the_outcome_in_view(ax):
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend == ["interval [-1, 1.5]", "given all variables", "given nothing at all", "outcome 5"]
     assert ax.get_title(loc="left").startswith("SDP 0.89:")
-
-
-def test_the_frontier_holds_the_rules_that_no_other_beats():
-    coverage, precision = np.array([0.5, 0.2, 0.5, 0.1, 0.3]), np.array([0.8, 0.9, 0.7, 0.9, 0.85])
-    assert find_frontier(coverage, precision).tolist() == [1, 4, 0]
-    rng = np.random.default_rng(0)
-    coverage, precision = rng.integers(1, 6, 40) / 5, rng.integers(1, 6, 40) / 5
-    better = [
-        any((coverage >= c) & (precision >= p) & ((coverage > c) | (precision > p)))
-        for c, p in zip(coverage, precision, strict=True)
-    ]
-    best = {(coverage[i], precision[i]) for i in np.flatnonzero(~np.array(better))}
-    assert {(coverage[i], precision[i]) for i in find_frontier(coverage, precision)} == best

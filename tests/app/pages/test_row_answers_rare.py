@@ -107,7 +107,7 @@ def test_global_rules_state_the_lift_of_a_rare_class(rare):
     lines = GlobalRulesClassifier.from_explanations(rare_explanations("odds")).rules_
     k = next(k for k, line in enumerate(lines) if line.output == "yes")
     assert rule_line(k, lines[k], "")["lift"].endswith("times as likely as on average")
-    assert {rule_line(k, line, "")["lift"] for line in lines if line.output == "no"} == {""}
+    assert {rule_line(k, line, "")["lift"] for line in lines if line.output == "no"} == {"0.92 among all rows"}
     assert "lift" in [column["field"] for column in rule_columns(rare)]
     text = all_text(decision(SimpleNamespace(rules_=lines), {k: "decides"}, rare, View()))
     assert text.endswith("times as likely as on average)")
