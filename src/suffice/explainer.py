@@ -29,7 +29,7 @@ from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, DEFAULT_PI, P
 from suffice._table.encoding import EncodedRows
 from suffice._table.frames import for_model
 from suffice._table.input import read_input, read_outcomes
-from suffice._table.rows import read_ids, read_single_row
+from suffice._table.rows import read_ids
 from suffice._table.table import Table, read_columns
 from suffice.changes.finding import find_for_rows, find_for_rules
 from suffice.changes.limits import read_limits
@@ -728,7 +728,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X = state.model.rows if X is None and state.model is not None else X
         movable = None
         if confirm and state.model is not None and X is not None:
-            movable = MovableRows(state, X, self._encode(state, X)[0])
+            movable = MovableRows(state, X, self._encode(state, X))
         return find_for_rules(state, rules, target, options, limits, movable)
 
     # --- reasons ---------------------------------------------------------------------------------------------------
@@ -1078,7 +1078,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The likeliest class, or the conditional mean.
         """
         state = self._state()
-        return asked_rows.predict(state, self._encode(state, X)[0], S)
+        return asked_rows.predict(state, self._encode(state, X), S)
 
     @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, S: Any = None) -> Floats:
@@ -1097,7 +1097,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The probabilities, in the order of `classes_`.
         """
         state = self._state()
-        return asked_rows.probabilities(state, self._encode(state, X)[0], S)
+        return asked_rows.probabilities(state, self._encode(state, X), S)
 
     def cdf(self, X: Any, S: Any, values: ArrayLike) -> Floats:
         """Compute the probability of Y <= value, given the variables in S (regression only).
@@ -1117,7 +1117,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The probabilities.
         """
         state = self._state()
-        return asked_rows.cdf(state, self._encode(state, X)[0], S, values)
+        return asked_rows.cdf(state, self._encode(state, X), S, values)
 
     def quantile(self, X: Any, levels: ArrayLike, S: Any = None) -> Floats:
         """Compute conditional quantiles: the smallest outcomes whose CDF reaches the levels (regression only).
@@ -1137,7 +1137,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             Outcomes of training rows.
         """
         state = self._state()
-        return asked_rows.quantile(state, self._encode(state, X)[0], levels, S)
+        return asked_rows.quantile(state, self._encode(state, X), levels, S)
 
     def interval(self, X: Any, y: Any = None, **settings: Any) -> Floats:
         """Return the interval within which each outcome counts as kept (regression only).
@@ -1193,7 +1193,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             also take this matrix, or rows of it, unless a model is explained.
         """
         state = self._state()
-        return EncodedRows.of(state.encode(self._read_table(state, X)), state.encoding)
+        return EncodedRows.of(self._encode(state, X), state.encoding)
 
     def outcomes(self, X: Any, y: Any = None) -> Outcomes:
         """Return the outcomes of rows: what `explain` explains.
@@ -1233,20 +1233,14 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         extra, fillers = state.settings.extra_columns, state.encoding.fillers
         return read_input(self, EncodedRows.read(X), extra_columns=extra, fillers=fillers)
 
-    def _encode(self, state: Fitted, X: Any) -> tuple[NDArray[np.float32], str | None]:
-        """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""
-        plain = read_single_row(X, state.encoding) if state.encoding.has_names else None
-        if plain is None:
-            table = self._read_table(state, X)
-            return state.encode(table), table.library
-        state.check_matrix(plain[0])
-        return plain
+    def _encode(self, state: Fitted, X: Any) -> NDArray[np.float32]:
+        return state.encode(self._read_table(state, X))
 
     def _read(self, state: Fitted, X: Any, y: Any, ids: Any = None) -> AskedRows:
         """Read the rows of a question, and their outcomes."""
         X, row_ids = read_ids(X, ids, state.encoding.names)
-        matrix, library = self._encode(state, X)
-        return ask_about(state, X, matrix, y, library, row_ids)
+        table = self._read_table(state, X)
+        return ask_about(state, X, state.encode(table), y, table.library, row_ids)
 
     # --- what was fitted -------------------------------------------------------------------------------------------
 

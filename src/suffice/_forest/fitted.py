@@ -279,14 +279,10 @@ class Fitted:
         return tuple(dict.fromkeys((*self.candidates, *ranked)))
 
     def encode(self, table: Table, unseen: Literal["error", "missing"] | None = None) -> NDArray[np.float32]:
-        """Turn a table with the columns of the training table into the matrix that the forest sees."""
+        """Turn a table with the columns of the training table into the finite matrix that the forest sees."""
         X = self.encoding.encode(table, self.settings.unseen if unseen is None else unseen)
-        self.check_matrix(X)
-        return X
-
-    def check_matrix(self, X: NDArray[np.float32]) -> None:
-        """Refuse infinite numbers, and missing ones if the forest cannot take them."""
         check_finite(X, self._column_names, self._takes_missing)
+        return X
 
     def predict(self, X: NDArray[np.float32]) -> NDArray[Any]:
         """Predict outcomes by the forest itself."""

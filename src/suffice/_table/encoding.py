@@ -241,29 +241,9 @@ class Encoding:
         return _with_neighbours(cls(tuple(columns), table.names, table.has_names), table)
 
     @cached_property
-    def names_in_order(self) -> list[str]:
-        """The names of the columns of the table as a list."""
-        return list(self.names)
-
-    @cached_property
-    def codes_of_labels(self) -> tuple[dict[Any, int] | None, ...]:
-        """The code of each category, for each column of the matrix; None for numbers and parts of dates."""
-        return tuple(c.code_of_labels() if c.kind == "category" and c.part is None else None for c in self.columns)
-
-    @cached_property
     def whole_columns(self) -> tuple[int, ...]:
         """The columns of the matrix that held whole numbers of the user's at fit."""
         return tuple(c for c, column in enumerate(self.columns) if column.kind == "whole" and column.part is None)
-
-    @cached_property
-    def date_names(self) -> tuple[str, ...]:
-        """The columns of the table that hold dates."""
-        return tuple(sorted({self.names[c.source] for c in self.columns if c.part is not None}))
-
-    @cached_property
-    def has_codes(self) -> bool:
-        """Whether some column of the matrix holds the codes of categories."""
-        return any(code_of is not None for code_of in self.codes_of_labels)
 
     @cached_property
     def n_levels(self) -> tuple[int, ...]:

@@ -1,18 +1,16 @@
-"""Rows on their way in and out: what they are called, a single row read quickly, plain values, and moved copies."""
+"""Rows on their way in and out: what they are called, plain values, and moved copies."""
 
 from __future__ import annotations
 
-import datetime
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.encoding import Column, Encoding, keep_fractions
+from suffice._table.encoding import Column, Encoding
 from suffice._table.frames import as_frame, as_rows, for_model
-from suffice._table.table import WEEKDAYS, Table, _part_of_date, is_missing, to_number
+from suffice._table.table import WEEKDAYS, Table, is_missing
 from suffice._text import format_exactly
 from suffice.errors import InputValueError, did_you_mean
 
@@ -82,99 +80,6 @@ def _count_rows(X: Any) -> int:
     if isinstance(X, Mapping):
         return len(next(iter(X.values()), ()))
     return len(X)
-
-
-_WHOLE = (int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
-_BOOLEAN = (bool, np.bool_)
-# Types, not their subclasses, of numbers that become the same float in any way, and of numbers written as text.
-_NUMBERS = frozenset((str, float, np.float32, np.float64, *_WHOLE, *_BOOLEAN))
-# Types of labels that are equal to the categories at fit exactly if they are so as plain values of Python.
-_LABELS = frozenset((str, float, np.float64, *_WHOLE, *_BOOLEAN))
-
-
-def read_single_row(X: Any, encoding: Encoding) -> tuple[NDArray[np.float32], str | None] | None:
-    """Turn a single row with the names of the columns into the matrix that the forest sees, if its values are plain."""
-    parts = _take_apart(X, encoding)
-    if parts is None:
-        return None
-    names, values, library = parts
-    if names != encoding.names_in_order:
-        if len(names) != len(encoding.names) or set(names) != set(encoding.names):
-            return None
-        value_of = dict(zip(names, values, strict=True))
-        values = [value_of[name] for name in encoding.names]
-    numbers = _encode(values, encoding)
-    if numbers is None:
-        return None
-    exact = np.array([numbers], dtype=np.float64)
-    with np.errstate(over="ignore"):
-        matrix = exact.astype(np.float32)
-    for c in encoding.whole_columns:
-        if not numbers[c].is_integer():
-            matrix[:, c] = keep_fractions(exact[:, c])
-    return matrix, library
-
-
-def _take_apart(X: Any, encoding: Encoding) -> tuple[list[Any], Sequence[Any], str | None] | None:
-    """Return names, values and library of a row; None if it is not a row of a known kind."""
-    kind = type(X)
-    if kind is dict:
-        return list(X), list(X.values()), None
-    if _is_from(kind, "pandas", "DataFrame") and len(X) == 1 and _has_plain_dates(X, encoding):
-        return X.columns.tolist(), _values_of_pandas(X, encoding), "pandas"
-    if _is_from(kind, "pandas", "Series") and (X.dtype == object or not encoding.date_names):
-        return X.index.tolist(), X.tolist(), "pandas"
-    if _is_from(kind, "polars", "DataFrame") and X.height == 1:
-        return X.columns, X.row(0), "polars"
-    return None
-
-
-def _is_from(kind: type, library: str, name: str) -> bool:
-    """Tell whether a type is that of a library which is loaded, without loading it."""
-    module = sys.modules.get(library)
-    return module is not None and kind is getattr(module, name, None)
-
-
-def _has_plain_dates(X: Any, encoding: Encoding) -> bool:
-    """Tell whether the columns of dates hold nothing but dates: dates that are declared as categories are refused."""
-    if not encoding.date_names:
-        return True
-    return X.columns.is_unique and all(name in X and X[name].dtype.kind == "M" for name in encoding.date_names)
-
-
-def _values_of_pandas(X: Any, encoding: Encoding) -> list[Any]:
-    row = X.iloc[0]
-    if encoding.has_codes and row.dtype.kind in "iuf":
-        # The row has one type for all columns, in which two large whole numbers could become one.
-        return [X.iat[0, i] for i in range(X.shape[1])]
-    values: list[Any] = row.tolist()
-    return values
-
-
-def _encode(values: Sequence[Any], encoding: Encoding) -> list[float] | None:
-    numbers = []
-    for column, code_of in zip(encoding.columns, encoding.codes_of_labels, strict=True):
-        value = values[column.source]
-        number: float | None
-        if column.part is not None:
-            # Missing dates are left to the table, which can tell whether the column holds dates at all.
-            is_date = isinstance(value, datetime.date) and value == value  # noqa: PLR0124 (NaT is a date, too)
-            number = float(_part_of_date(value, column.part)) if is_date else None
-        elif value is None:
-            number = np.nan
-        elif code_of is None:
-            try:
-                number = to_number(value) if type(value) in _NUMBERS else None
-            except OverflowError:  # whole numbers of Python have no largest one
-                number = None
-        elif type(value) not in _LABELS:
-            number = None
-        else:
-            number = np.nan if value != value else code_of.get(value)  # noqa: PLR0124 (NaN)
-        if number is None:
-            return None
-        numbers.append(number)
-    return numbers
 
 
 def plain_columns(table: Table, encoding: Encoding) -> dict[str, list[Any]]:
