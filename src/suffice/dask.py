@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from suffice._io import batches
-from suffice._io.batches import HeldType
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
@@ -65,10 +64,8 @@ def explain(
     >>> len(lines), lines.columns[0]
     (100, 'outcome')
     """
-    from dask.dataframe.utils import make_meta
-
     known, content = batches.read_explainer(explainer)
-    request = batches.BatchRequest.of(known, _held_types(make_meta(frame)), target, keep, batches.read_options(options))
+    request = batches.BatchRequest.of(known, list(frame.columns), target, keep, batches.read_options(options))
     return _map_partitions(frame[list(request.needed)], known, content, n_jobs, request, batches.explain_batch)
 
 
@@ -137,21 +134,3 @@ def _answer_partition(
     where = "its partition" if partition_info is None else f"partition {partition_info['number']}"
     explainer = batches.load_in_worker(digest_of(content), lambda: content, n_jobs)
     return answer(explainer, frame, request, where)
-
-
-def _held_types(frame: Any) -> list[tuple[str, HeldType]]:
-    import narwhals.stable.v2 as nw
-
-    held_types: list[tuple[str, HeldType]] = []
-    for name, dtype in nw.from_native(frame).schema.items():
-        held: HeldType = "other"
-        if dtype.is_numeric():
-            held = "number"
-        elif dtype in (nw.Object, nw.Unknown, nw.Categorical, nw.Enum):
-            held = None
-        elif dtype in (nw.Date, nw.Datetime):
-            held = "date"
-        elif dtype in (nw.Boolean, nw.String):
-            held = "boolean" if dtype == nw.Boolean else "text"
-        held_types.append((name, held))
-    return held_types

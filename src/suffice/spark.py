@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from suffice._io import batches
-from suffice._io.batches import HeldType, load_in_worker
+from suffice._io.batches import load_in_worker
 from suffice._io.result_table import ValueType, types_in
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
@@ -62,8 +62,7 @@ def explain(
     from pyspark.sql import functions
 
     known, load = _broadcast(frame, explainer, n_jobs)
-    held_types = [(field.name, _held_type(field.dataType)) for field in frame.schema.fields]
-    request = batches.BatchRequest.of(known, held_types, target, keep, batches.read_options(options))
+    request = batches.BatchRequest.of(known, frame.columns, target, keep, batches.read_options(options))
 
     def explain_partition(record_batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -148,16 +147,3 @@ def _schema(frame: Any, keep: Sequence[str], result_types: Mapping[str, ValueTyp
     type_of = types_in("spark")
     lines = [types.StructField(name, type_of[value_type]) for name, value_type in result_types.items()]
     return types.StructType([*(frame.schema[name] for name in keep), *lines])
-
-
-def _held_type(data_type: Any) -> HeldType:
-    from pyspark.sql import types
-
-    classes: dict[HeldType, Any] = {
-        None: (types.NullType, types.UserDefinedType),
-        "number": types.NumericType,
-        "boolean": types.BooleanType,
-        "text": types.StringType,
-        "date": (types.DateType, types.TimestampType, types.TimestampNTZType),
-    }
-    return next((held for held, known in classes.items() if isinstance(data_type, known)), "other")

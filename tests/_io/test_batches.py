@@ -30,14 +30,13 @@ from suffice.errors import InputError
 from suffice.explaining.search import ExplainOptions
 
 OPTIONS = ExplainOptions(sets="minimal")
-HELD_TYPES = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
-HELD_TYPES |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
+NAMES = [*COLUMNS, "id", "label", "number"]
 
 
 def request_of(explainer, target=None, keep="id", drop=(), **changes):
     spare = {*([keep] if isinstance(keep, str) else keep), target}
-    held_types = [(name, held) for name, held in HELD_TYPES.items() if name in {*COLUMNS, *spare} - set(drop)]
-    return BatchRequest.of(explainer, held_types, target, keep, ExplainOptions(**{"sets": "minimal", **changes}))
+    names = [name for name in NAMES if name in {*COLUMNS, *spare} - set(drop)]
+    return BatchRequest.of(explainer, names, target, keep, ExplainOptions(**{"sets": "minimal", **changes}))
 
 
 def as_lines(frame):
@@ -89,7 +88,7 @@ def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
     explainer = few_trees().set_params(min_support=1).fit(X, table["number"] > 1.5)
     for y in ([1.0, 0.0, 1.0], [1, 0, 1], [True, False, True]):
         rows = X[:3].assign(y=y)
-        request = BatchRequest.of(explainer, [("amount", "number"), ("count", "number"), ("y", None)], "y", (), OPTIONS)
+        request = BatchRequest.of(explainer, ["amount", "count", "y"], "y", (), OPTIONS)
         result = explain_batch(explainer, rows, request)
         assert result["outcome"].tolist() == [True, False, True]
         assert result["outcome"].dtype == result["prediction"].dtype == pd.BooleanDtype()
@@ -112,13 +111,13 @@ def test_an_explainer_without_names_takes_the_columns_in_their_order(table):
     X = table[["amount", "account"]].astype(float).fillna(0.0)
     explainer = few_trees().fit(X.to_numpy(), table["label"])
     rows = X.set_axis(["b", "a"], axis=1).assign(id=range(len(X)))
-    held_types = [("b", "number"), ("id", "number"), ("a", "number")]
-    request = BatchRequest.of(explainer, held_types, None, "id", OPTIONS)
+    names = ["b", "id", "a"]
+    request = BatchRequest.of(explainer, names, None, "id", OPTIONS)
     result = explain_batch(explainer, rows[["b", "id", "a"]], request)
     expected = explainer.explain(X.to_numpy(), sets="minimal")
     assert as_lines(result) == [{"id": i, **expected_line(explanation)} for i, explanation in enumerate(expected)]
     with pytest.raises(ValueError, match=r"has the columns \['b'\] besides .* was fitted on 2 columns without names"):
-        BatchRequest.of(explainer, held_types[:2], None, "id", OPTIONS)
+        BatchRequest.of(explainer, names[:2], None, "id", OPTIONS)
 
 
 # --- types ----------------------------------------------------------------------------------------------------------
@@ -145,9 +144,7 @@ def test_outcomes_have_the_kind_of_the_classes(classes, kind):
     held_types = batch_types(explainer)
     assert list(held_types) == list(RESULT_COLUMNS)
     assert held_types["outcome"] == held_types["prediction"] == kind
-    result = explain_batch(
-        explainer, pd.DataFrame({"x": [3.0]}), BatchRequest.of(explainer, [("x", "number")], None, (), OPTIONS)
-    )
+    result = explain_batch(explainer, pd.DataFrame({"x": [3.0]}), BatchRequest.of(explainer, ["x"], None, (), OPTIONS))
     assert result["outcome"].tolist() == classes[:1]
 
 
@@ -218,19 +215,18 @@ def test_an_error_that_no_single_row_causes_names_all_rows_of_the_batch(labels, 
 
 
 def test_a_request_lists_the_columns_that_are_read(labels):
-    held_types = [(name, kind) for name, kind in HELD_TYPES.items() if name != "number"]
-    request = BatchRequest.of(labels.explainer, held_types, "label", ["id", "city", "id"], OPTIONS)
+    names = [name for name in NAMES if name != "number"]
+    request = BatchRequest.of(labels.explainer, names, "label", ["id", "city", "id"], OPTIONS)
     assert request.keep == ("id", "city")
     assert request.columns == tuple(COLUMNS)
     assert request.needed == ("id", "city", "label", *(name for name in COLUMNS if name != "city"))
 
 
 def test_extra_columns_are_for_the_explainer_to_judge(labels):
-    held_types = list(HELD_TYPES.items())
     with pytest.raises(ValueError, match=r"unexpected \['number'\]. With extra_columns='ignore' they are left out"):
-        BatchRequest.of(labels.explainer, held_types, "label", "id", OPTIONS)
+        BatchRequest.of(labels.explainer, NAMES, "label", "id", OPTIONS)
     tolerant = labels.explainer.with_settings(extra_columns="ignore")
-    assert "number" not in BatchRequest.of(tolerant, held_types, "label", "id", OPTIONS).needed
+    assert "number" not in BatchRequest.of(tolerant, NAMES, "label", "id", OPTIONS).needed
 
 
 WRONG_REQUESTS = [
@@ -251,42 +247,37 @@ def test_what_cannot_be_done_is_refused_before_a_row_is_read(labels, changes, ki
 
 
 @pytest.mark.parametrize(
-    ("column", "kind", "message"),
+    ("column", "values", "kind", "message"),
     [
-        ("amount", "text", "Column 'amount' of the table holds text, at fit it held numbers."),
-        ("count", "date", "Column 'count' of the table holds dates, at fit it held numbers."),
-        ("city", "number", "Column 'city' of the table holds numbers, at fit it held text."),
-        ("flag", "text", "Column 'flag' of the table holds text, at fit it held booleans."),
-        ("grade", "other", "Column 'grade' of the table holds something else, at fit it held text."),
-        ("when", "text", "Column 'when' of the table holds text, at fit it held dates."),
+        ("amount", "city", TypeError, "Column 'amount' of `X` must hold numbers, got the text '"),
+        ("count", "when", TypeError, "Column 'count' of `X` must hold numbers, got something else"),
+        ("city", "count", ValueError, "Column 'city' of `X` holds "),
+        ("flag", "city", ValueError, "Column 'flag' of `X` holds "),
+        ("grade", "when", ValueError, "Column 'grade' of `X` holds "),
+        ("when", "city", TypeError, "Column 'when' of `X` must hold dates"),
     ],
 )
-def test_a_column_of_another_kind_is_refused(labels, column, kind, message):
-    held_types = {name: HELD_TYPES[name] for name in COLUMNS}
-    BatchRequest.of(labels.explainer, list({**held_types, column: None}.items()), None, (), OPTIONS)
-    with pytest.raises(TypeError, match=re.escape(message)):
-        BatchRequest.of(labels.explainer, list({**held_types, column: kind}.items()), None, (), OPTIONS)
+def test_a_column_of_another_kind_is_named(labels, table, column, values, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        explain_batch(labels.explainer, table.assign(**{column: table[values]}), request_of(labels.explainer))
 
 
 def test_two_columns_of_one_name_are_refused(labels):
-    held_types = [(name, HELD_TYPES[name]) for name in [*COLUMNS, "city"]]
     with pytest.raises(ValueError, match="two columns named 'city'; rename one"):
-        BatchRequest.of(labels.explainer, held_types, None, (), OPTIONS)
+        BatchRequest.of(labels.explainer, [*COLUMNS, "city"], None, (), OPTIONS)
 
 
 def test_a_kept_column_must_not_have_the_name_of_one_of_the_result(labels):
-    held_types = [*((name, HELD_TYPES[name]) for name in COLUMNS), ("rule", "text")]
     with pytest.raises(ValueError, match="`keep`: 'rule' is also the name of a column of the result, so rename it"):
-        BatchRequest.of(labels.explainer, held_types, None, "rule", OPTIONS)
+        BatchRequest.of(labels.explainer, [*COLUMNS, "rule"], None, "rule", OPTIONS)
 
 
 def test_outcomes_that_only_the_model_knows_must_be_given(table):
     X = table[["amount"]].fillna(0.0)
     explainer = SufficientExplainer.for_model(lambda X: X["amount"] > 0, X, random_state=0)
-    held_types = [("amount", "number"), ("answer", "boolean")]
     with pytest.raises(ValueError, match=r"do not have the model .* put its outputs for the rows into a column"):
-        BatchRequest.of(explainer, held_types[:1], None, (), OPTIONS)
-    request = BatchRequest.of(explainer, held_types, "answer", (), OPTIONS)
+        BatchRequest.of(explainer, ["amount"], None, (), OPTIONS)
+    request = BatchRequest.of(explainer, ["amount", "answer"], "answer", (), OPTIONS)
     result = explain_batch(explainer, X.assign(answer=X["amount"] > 0), request)
     assert as_lines(result) == [expected_line(explanation) for explanation in explainer.explain(X, sets="minimal")]
 

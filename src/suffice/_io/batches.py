@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -45,10 +45,6 @@ N_ROWS = 5000
 # Explainers that a worker keeps: two that take turns are not loaded again and again.
 N_LOADED = 2
 _OPTIONS = ("sets", "rules", "check", "volume")
-
-HeldType: TypeAlias = Literal["number", "boolean", "text", "date", "other"] | None
-"""What a column holds according to its type in the engine; None if that is unknown."""
-_PLURALS = {"number": "numbers", "boolean": "booleans", "text": "text", "date": "dates", "other": "something else"}
 # The columns of the changes. The workers do not have the model, so nothing is confirmed by it.
 CHANGE_TYPES = {
     name: value_type
@@ -70,13 +66,12 @@ class BatchRequest:
     def of(
         cls,
         explainer: SufficientExplainer,
-        held_types: Sequence[tuple[str, HeldType]],
+        names: Sequence[str],
         target: str | None,
         keep: str | Sequence[str],
         options: ExplainOptions,
     ) -> BatchRequest:
-        """Check a request against the columns of a table, without reading any row."""
-        names = [name for name, _ in held_types]
+        """Check a request against the names of the columns of a table, without reading any row."""
         twice = first_repeated(names)
         if twice is not None:
             raise ValueError(f"The table has two columns named {twice!r}; rename one.")
@@ -91,7 +86,6 @@ class BatchRequest:
                 "name that column as `target`."
             )
         columns = _columns_of_explainer(explainer, names, {*kept, target})
-        _check_held_types(explainer, columns, dict(held_types))
         return cls(columns, target, kept, options)
 
     @property
@@ -156,7 +150,9 @@ class BatchRequest:
         return f" ({listed})" if listed else ""
 
 
-def _columns_of_explainer(explainer: SufficientExplainer, names: list[str], spare: set[str | None]) -> tuple[str, ...]:
+def _columns_of_explainer(
+    explainer: SufficientExplainer, names: Sequence[str], spare: set[str | None]
+) -> tuple[str, ...]:
     encoding = explainer.fitted_.encoding
     if encoding.has_names:
         others = [name for name in names if name in encoding.names or name not in spare]
@@ -168,25 +164,6 @@ def _columns_of_explainer(explainer: SufficientExplainer, names: list[str], spar
             f"{len(encoding.names)} columns without names."
         )
     return tuple(others)
-
-
-def _check_held_types(explainer: SufficientExplainer, names: Sequence[str], held_types: Mapping[str, HeldType]) -> None:
-    """Refuse columns whose type shows that they hold something else than at fit."""
-    for column in explainer.fitted_.encoding.columns:
-        name = names[column.source]
-        held = held_types[name]
-        at_fit: HeldType = "number" if column.part is None else "date"
-        allowed: set[HeldType] = {None, "date"} if column.part is not None else {None, "number", "boolean"}
-        if column.kind == "category" and column.part is None:
-            labels = [label for labels in column.labels for label in labels]
-            is_text = all(isinstance(label, str) for label in labels)
-            at_fit = "text" if is_text else "boolean" if isinstance(labels[0], bool) else "number"
-            # Labels that were not there at fit are for `unseen` to judge, but not a whole column of another type.
-            allowed = {None, "text"} if is_text else {None, "number", "boolean"}
-        if held not in allowed:
-            raise TypeError(
-                f"Column {name!r} of the table holds {_PLURALS[str(held)]}, at fit it held {_PLURALS[str(at_fit)]}."
-            )
 
 
 # --- the result -----------------------------------------------------------------------------------------------------
