@@ -71,8 +71,8 @@ explainer.explain(loyal)[0]
 # All customers who leave
 # -----------------------
 #
-# The heat map has a line for each customer and a column for each variable, with similar customers together: two groups
+# The overview has a lane for each variable: how often it is in the best set, and the values of these customers. They
 # leave for two reasons. ``paperless`` plays no role in the decision.
 
 leaving = explainer.explain(customers[decisions == "leaves"][:40], rules=None)
-leaving.plot("heatmap")
+leaving.plot("overview")

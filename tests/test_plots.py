@@ -96,7 +96,6 @@ def drawings(explanations, regression, table):
     return {
         "importance of a row": lambda ax: plots.importance(explanations[0], ax=ax),
         "mean importance": lambda ax: plots.importance(explanations, ax=ax),
-        "heatmap": lambda ax: plots.heatmap(explanations, ax=ax),
         "overview": lambda ax: plots.overview(explanations, ax=ax),
         "sets": lambda ax: plots.sets(explanations[0], ax=ax),
         "rule": lambda ax: plots.rule(explanations, 0, ax=ax),
@@ -239,7 +238,6 @@ def test_without_a_sufficient_set_the_axes_say_so():
         f"{insufficient().sentences.lead.partition('0.9. ')[2]}"
     )
     assert texts(plots.importance([insufficient()])) == ["No row has a sufficient set."]
-    assert texts(plots.heatmap([insufficient()])) == ["No row has a sufficient set."]
 
 
 @pytest.mark.parametrize("values", [[], [1], ["busy"]])
@@ -257,50 +255,9 @@ def test_an_unknown_kind_of_sets_and_a_wrong_number_are_refused():
 
 def test_importances_over_all_sets_need_all_sets(explainer, table):
     minimal = explainer.explain(table[0][:2])
-    for draw in (plots.importance, plots.heatmap, plots.to_shap):
+    for draw in (plots.importance, plots.to_shap):
         with pytest.raises(ValueError, match="sets='all'"):
             draw(minimal, sets="all")
-
-
-# --- heatmap ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
-    only_a = explanation(sufficient_sets=(SufficientSet(("a",), 0.95),))
-    rows = [only_a, explanation(), insufficient(), only_a, explanation()]
-    ax = plots.heatmap(rows, sets="all")
-    order = [int(text) for text in ticks(ax)]
-    assert order[-1] == 2
-    assert {tuple(order[:2]), tuple(order[2:4])} == {(0, 3), (1, 4)}
-    [image] = ax.images
-    drawn = image.get_array()
-    names = ticks(ax, "x")
-    assert names == ["a", "b", "c", "d"]
-    for line, row in zip(drawn[:-1], order[:-1], strict=True):
-        own = dict(rows[row].ranked_importance("all"))
-        assert line.tolist() == pytest.approx([own.get(name, 0.0) for name in names])
-    assert drawn.mask[-1].all()
-    assert image.get_clim() == (0, 1)
-    title = ax.get_title(loc="left").split("\n")
-    assert " ".join(title[:-1]) == "Importance: share of all sufficient sets with the variable"
-    assert title[-1] == "Grey: 1 row without a sufficient set"
-    assert any(other.get_ylabel() == "importance" for other in ax.figure.axes)
-
-
-def test_a_heatmap_draws_a_sample_of_many_rows(explanations):
-    ax = plots.heatmap(explanations, max_rows=35, n_variables=2)
-    assert ax.get_ylabel() == "35 of 40 rows, similar ones together"
-    assert ax.images[0].get_array().shape == (35, 2)
-    assert ticks(ax) == []
-    assert plots.heatmap(explanations).get_ylabel() == "40 rows, similar ones together"
-
-
-def test_a_heatmap_of_one_row_works_and_of_one_explanation_is_refused(explanations):
-    assert plots.heatmap(explanations[:1]).images[0].get_array().shape[0] == 1
-    with pytest.raises(TypeError, match=r"`heatmap` draws several rows; for one see `importance`\."):
-        plots.heatmap(explanation())
-    with pytest.raises(ValueError, match=r"`max_rows` must be a whole number >= 1, got 0\."):
-        plots.heatmap(explanations, max_rows=0)
 
 
 # --- sets ------------------------------------------------------------------------------------------------------------
@@ -345,8 +302,7 @@ def test_importances_say_that_no_variable_is_needed():
     row = first(explanations, "no", is_sufficient=True)
     assert explanations[row].sentences.lead in " ".join(texts(plots.importance(explanations[row]))).replace("\n", " ")
     alone = [explanations[row]]
-    for draw in (plots.importance, plots.heatmap):
-        assert "No variable is needed" in " ".join(texts(draw(alone)))
+    assert "No variable is needed" in " ".join(texts(plots.importance(alone)))
     assert "ALWAYS no" in " ".join(texts(plots.rule(explanations, row)))
 
 
@@ -430,11 +386,10 @@ def test_explanations_draw_themselves(explanations):
     assert " ".join(explanations.plot().get_xlabel().split()) == (
         "mean importance: share of the smallest sufficient sets with the variable"
     )
-    assert len(explanations.plot("heatmap").images) == 1
     assert ring(explanations.plot("rule", row=1, variables=["hour", LONG]))[0] == explanations[1].values[0][1][0][1]
 
 
-KINDS = ["importance", "overview", "heatmap", "sets", "rule", "curve"]
+KINDS = ["importance", "overview", "sets", "rule", "curve"]
 
 
 def test_an_unknown_kind_of_plot_names_the_known_ones(explanations):
@@ -458,8 +413,6 @@ def test_one_explanation_draws_its_rule_and_its_curve(explanations):
     )
     with pytest.raises(TypeError, match="`rule` takes `row` with several explanations only"):
         later.plot("rule", row=2)
-    with pytest.raises(TypeError, match="`heatmap` draws several rows"):
-        later.plot("heatmap")
     with pytest.raises(TypeError, match="`overview` draws what `explain` gave for several rows, got Explanation"):
         later.plot("overview")
 

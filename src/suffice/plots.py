@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._show.figures import draw_change, draw_distributions, draw_measures, draw_quality, draw_sets
-from suffice._show.importance_figure import draw_heatmap, draw_importance, draw_overview, gather_importances
+from suffice._show.importance_figure import draw_importance, draw_overview, gather_importances
 from suffice._show.row_figures import draw_curve, draw_rule
 from suffice._text import format_value
 from suffice.checks.quality import Quality
@@ -36,7 +36,6 @@ __all__ = [
     "change",
     "coverage_precision",
     "curve",
-    "heatmap",
     "importance",
     "label_importance",
     "overview",
@@ -84,41 +83,6 @@ def importance(
     _check_whole("n_variables", n_variables)
     one = explanations if isinstance(explanations, Explanation) else None
     return draw_importance(gather_importances(explanations, sets), one, n_variables, ax)
-
-
-def heatmap(
-    explanations: Explanations | Sequence[Explanation],
-    *,
-    sets: SetsKind = "minimal",
-    n_variables: int = 15,
-    max_rows: int = 2000,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the importances of many rows as a map, with similar rows side by side.
-
-    Parameters
-    ----------
-    explanations : Explanations or sequence of Explanation
-        What is drawn. Rows without a sufficient set are grey.
-    sets : {"minimal", "all"}, default="minimal"
-        Which sufficient sets count: those of the smallest size, or all that were searched.
-    n_variables : int, default=15
-        How many variables are drawn at most: those with the largest mean importance.
-    max_rows : int, default=2000
-        The largest number of rows drawn; from more rows, this many are chosen at random.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Where it was drawn.
-    """
-    _check_whole("n_variables", n_variables)
-    _check_whole("max_rows", max_rows)
-    if isinstance(explanations, Explanation):
-        raise TypeError("`heatmap` draws several rows; for one see `importance`.")
-    return draw_heatmap(gather_importances(explanations, sets), explanations, n_variables, max_rows, ax)
 
 
 def overview(explanations: Explanations, *, n_variables: int = 12, ax: Axes | None = None) -> Axes:
@@ -432,7 +396,6 @@ def draw(explanations: Explanations | Explanation, kind: str, **options: Any) ->
     kinds: dict[str, Any] = {
         "importance": importance,
         "overview": overview,
-        "heatmap": heatmap,
         "sets": sets,
         "rule": rule,
         "curve": curve,

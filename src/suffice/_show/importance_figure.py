@@ -1,4 +1,4 @@
-"""Many rows with matplotlib: the importance of variables as bars or as a map, and all rows at a glance.
+"""Many rows with matplotlib: the importance of variables as bars, and all rows at a glance.
 
 Bars also show the importance for one row. The overview draws how often each variable is in the best set, for which
 values and outcomes.
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from suffice._table.encoding import Column
     from suffice.explaining.explanations import Explanations
-
-ROWS_WITH_NUMBERS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,43 +103,6 @@ def draw_importance(gathered: Importances, one: Explanation | None, n_variables:
     return drawing.keep_spines(ax, "left")
 
 
-def draw_heatmap(
-    gathered: Importances, explanations: Sequence[Explanation], n_variables: int, max_rows: int, ax: Axes | None
-) -> Axes:
-    """Draw the importances of many rows as a map, with similar rows side by side."""
-    has_set, shown, n_rows = gathered.has_set, gathered.ranked[:n_variables], len(gathered.matrix)
-    rows = np.arange(n_rows)
-    if n_rows > max_rows:
-        rows = np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
-    ax = drawing.make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
-    if not shown:
-        return _write_none(ax, has_set)
-    matrix = gathered.matrix[:, shown]
-    with_set = rows[has_set[rows]]
-    order = np.concatenate([with_set[np.lexsort(-matrix[with_set].T[::-1])], rows[~has_set[rows]]])
-    import matplotlib
-
-    colors = matplotlib.colormaps["Blues"].with_extremes(bad="#D9D9D9")
-    drawn = np.where(has_set[order, None], matrix[order], np.nan)
-    image = ax.imshow(drawn, aspect="auto", interpolation="nearest", cmap=colors, vmin=0, vmax=1)
-    ax.figure.colorbar(image, ax=ax, label="importance", pad=0.02)
-    ax.set_xticks(range(len(shown)), [drawing.shorten(gathered.names[v]) for v in shown])
-    ax.tick_params(axis="x", length=0)
-    drawing.rotate_labels(ax, 45)
-    if len(rows) <= ROWS_WITH_NUMBERS:
-        labels = [one.label.removeprefix("Row ") if one.is_named else str(i) for i, one in enumerate(explanations)]
-        ax.set_yticks(range(len(order)), [drawing.shorten(labels[row]) for row in order])
-        ax.set_ylabel("row")
-    else:
-        ax.set_yticks([])
-        of_all = f" of {n_rows}" if len(rows) < n_rows else ""
-        ax.set_ylabel(f"{len(rows)}{of_all} rows, similar ones together")
-    n_empty = int(np.count_nonzero(~has_set[rows]))
-    grey = f"\nGrey: {counted(n_empty, 'row')} without a sufficient set" if n_empty else ""
-    drawing.set_title(ax, f"Importance: {IMPORTANCE_MEANINGS[gathered.sets]}{grey}")
-    return drawing.keep_spines(ax, "left", "bottom")
-
-
 def _write_none(ax: Axes, has_set: NDArray[np.bool_]) -> Axes:
     needed = "No variable is needed: the outcomes are kept for all values."
     return drawing.write_message(ax, needed if has_set.any() else "No row has a sufficient set.")
@@ -167,8 +128,7 @@ def draw_overview(explanations: Explanations, n_variables: int, ax: Axes | None)
     shown = [v for v in np.argsort(-shares, kind="stable").tolist() if shares[v] > 0][:n_variables]
     ax = drawing.make_axes(ax, 9.5, 1.6 + 0.55 * max(len(shown), 2))
     if not shown:
-        needed = "No variable is needed: the outcomes are kept for all values."
-        return drawing.write_message(ax, needed if explanations.has_set.any() else "No row has a sufficient set.")
+        return _write_none(ax, explanations.has_set)
     groups, rng = _outcome_groups(explanations), np.random.default_rng(0)
     is_drawn = np.zeros(n_rows, dtype=bool)
     is_drawn[rng.permutation(n_rows)[:MAX_POINTS]] = True

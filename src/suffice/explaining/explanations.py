@@ -596,17 +596,15 @@ class Explanations(Sequence[Explanation]):
 
         return write_text(path, make_report(self, title=title, changes=changes, reasons=reasons))
 
-    def plot(
-        self, kind: Literal["importance", "overview", "heatmap", "rule", "curve"] = "importance", **options: Any
-    ) -> Any:
+    def plot(self, kind: Literal["importance", "overview", "rule", "curve"] = "importance", **options: Any) -> Any:
         """Draw the explanations with matplotlib.
 
         Parameters
         ----------
-        kind : {"importance", "overview", "heatmap", "rule", "curve"}, default="importance"
+        kind : {"importance", "overview", "rule", "curve"}, default="importance"
             What is drawn: the mean importance of the variables; how often each is in the best set, and for which
-            values; the importance for each row; the rule of one row, as in ``plot("rule", row=0)``; or its probability
-            along a variable, as in ``plot("curve", variable="age")``.
+            values; the rule of one row, as in ``plot("rule", row=0)``; or its probability along a variable, as in
+            ``plot("curve", variable="age")``.
         **options : dict
             Passed to the function of `suffice.plots` of that name, such as ``ax``.
 
