@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from dataclasses import dataclass, replace
@@ -58,7 +57,7 @@ def put_best_first(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, s
     for row, begin in zip(rows.tolist(), sets.offset[rows].tolist(), strict=True):
         n = 0
         if row in alone:
-            ranked = rank_alone(alone[row], functools.partial(mean_gain, fitted), fitted.variables.names)
+            ranked = rank_alone(alone[row], fitted.mean_gains.__getitem__, fitted.variables.names)
             n = _first_by_rank([chosen.variables for chosen in surest[row]], ranked)
         order[begin : begin + n + 1] = [begin + n, *range(begin, begin + n)]
         squares.append(square_of.get((row, surest[row][n].variables), math.nan))
