@@ -14,7 +14,6 @@ from suffice._cli.printing import (
     say,
     say_block,
     say_lines,
-    say_numbered,
 )
 
 
@@ -53,9 +52,9 @@ def test_results_and_notes_go_different_ways(capsys):
 
 
 def test_lines_are_not_wrapped_in_a_pipe(capsys):
+    say("Heading")
     say_lines({"Label": "word " * 60})
-    say_numbered("Heading", ["word " * 60])
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def about(**changed):
@@ -92,10 +91,9 @@ def test_names_cannot_command_the_terminal(capsys):
     say(name)
     say_block(name, name)
     say_lines({name: name})
-    say_numbered(name, [name])
     note(name)
     out, err = capsys.readouterr()
-    assert out.count(shown) == 7
+    assert out.count(shown) == 5
     assert err == f"{shown}\n"
     assert "\x1b" not in out
 

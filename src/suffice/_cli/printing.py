@@ -10,11 +10,10 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import rich.table
 from rich.console import Console
 from rich.text import Text
 
@@ -120,30 +119,7 @@ def say_block(title: str, text: str) -> None:
 
 def say_lines(lines: Mapping[str, str]) -> None:
     """Print labels with a text each."""
-    console = _console()
-    if console.is_terminal:
-        console.print(_grid(lines.items(), 2, style="bold"))
-    else:
-        say(*(f"{label}: {text}" for label, text in lines.items()))
-
-
-def say_numbered(heading: str, sentences: Sequence[str], last: str = "") -> None:
-    """Print a heading, the numbered sentences below it, and a last line without a number."""
-    console, lines = _console(), [(f"{i}.", sentence) for i, sentence in enumerate(sentences, start=1)]
-    if console.is_terminal:
-        console.print(_text(heading, "bold"), _grid([*lines, *([("", last)] if last else [])], 1, justify="right"))
-    else:
-        say(heading, *(f"{number} {sentence}" for number, sentence in lines), *([last] if last else []))
-
-
-def _grid(lines: Iterable[tuple[str, str]], gap: int, **options: Any) -> rich.table.Table:
-    """Align texts after their labels; only the texts are wrapped."""
-    grid = rich.table.Table.grid(padding=(0, gap))
-    grid.add_column(no_wrap=True, **options)
-    grid.add_column()
-    for label, text in lines:
-        grid.add_row(_text(label), _text(text))
-    return grid
+    say(*(f"{label}: {text}" for label, text in lines.items()))
 
 
 def note(text: str) -> None:

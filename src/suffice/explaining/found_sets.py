@@ -57,11 +57,7 @@ class FoundSets:
 
     def sizes(self) -> list[int]:
         """Count the variables of each set."""
-        return _sizes_of(self.masks)
-
-    def best_sizes(self) -> list[int]:
-        """Count the variables of the best set of each row."""
-        return _sizes_of(self.best_masks)
+        return [low.bit_count() + high.bit_count() for low, high in self.masks.tolist()]
 
     def holds(self, i: int) -> NDArray[np.bool_]:
         """Return which sets hold a candidate."""
@@ -102,7 +98,3 @@ class FoundSets:
     def best_by_row(self) -> list[tuple[int, VariableSet]]:
         """List the best sets of the rows that have a sufficient one, with their rows."""
         return [(row, self.members(self.best_masks[row])) for row in np.flatnonzero(self.n_by_row()).tolist()]
-
-
-def _sizes_of(masks: NDArray[np.uint64]) -> list[int]:
-    return [low.bit_count() + high.bit_count() for low, high in masks.tolist()]

@@ -26,14 +26,13 @@ def test_the_help_of_a_command_lists_the_options_that_it_shares(command, capsys,
 @pytest.mark.parametrize(
     ("options", "settings"),
     [
-        ((None, None, None, None, False), {}),
-        ((0.8, None, None, None, False), {"pi": 0.8}),
-        ((None, "odds", 0.95, None, False), {"levels": "odds", "confidence": 0.95}),
-        ((None, None, None, "missing", True), {"unseen": "missing", "extra_columns": "ignore"}),
+        ({"ignore_extra": False, "pi": None}, {}),
+        ({"ignore_extra": False, "pi": 0.8, "levels": "odds"}, {"pi": 0.8, "levels": "odds"}),
+        ({"ignore_extra": True, "unseen": "missing"}, {"unseen": "missing", "extra_columns": "ignore"}),
     ],
 )
 def test_options_that_are_given_change_settings(options, settings):
-    assert {name: value for name, value in changed_settings(*options).items() if value is not None} == settings
+    assert {name: value for name, value in changed_settings(**options).items() if value is not None} == settings
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_options_that_are_given_change_settings(options, settings):
 )
 def test_candidates_are_a_number_a_word_or_names(text, settings):
     assert read_candidates(text) == settings
-    assert changed_settings(None, None, None, None, False, text).items() >= settings.items()
+    assert changed_settings(False, text).items() >= settings.items()
 
 
 def test_candidates_without_a_name_are_refused():

@@ -42,8 +42,7 @@ def certify(
         typer.Option(metavar="TEXT", help="A rule of your own: see the examples. Repeat the option for several."),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", metavar="COL", help="The column with the outcomes; by default that of the fit."),
+        str | None, options.outcome_column("The column with the outcomes; by default that of the fit.")
     ] = None,
     level: Annotated[float | None, typer.Option(help="The share that must keep the outcome; pi by default.")] = None,
     confidence: Annotated[float, typer.Option(help="The confidence of bounds and tests.")] = 0.95,
@@ -54,10 +53,7 @@ def certify(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 unless every rule is certified, not only if one is refuted.")
     ] = False,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write all rules: .json, .csv, .parquet or .arrow."),
-    ] = None,
+    output: Annotated[str | None, options.output("Write all rules: .json, .csv, .parquet or .arrow.")] = None,
     pi: options.Pi = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
@@ -89,7 +85,7 @@ def certify(
 
     kinds, inputs = ("json", "csv", "parquet", "arrow"), [explainer, fresh, rules]
     kind = None if output is None else format_of_output(output, kinds, inputs)
-    loaded = load_explainer_file(explainer, options.changed_settings(pi, None, None, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, options.changed_settings(ignore_extra, pi=pi, unseen=unseen))
     X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
     with working("Checking rules"):
         what = rules_to_check(loaded, rules, rule or [])

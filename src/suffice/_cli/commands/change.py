@@ -86,7 +86,7 @@ def change(
     kind = "text" if output == "-" else format_of_output(output, FORMATS, [explainer, rows])
     if output == "-" and not sys.stdout.isatty():
         kind = "text" if n_rows is not None else "jsonl"
-    loaded = load_explainer_file(explainer, options.changed_settings(None, None, None, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, options.changed_settings(ignore_extra, unseen=unseen))
     limit = n_rows if n_rows or kind != "text" else options.N_SHOWN
     frame, names = read_rows(loaded, rows, input_format, ids or [], limit)
     loaded = options.with_model(loaded, model)

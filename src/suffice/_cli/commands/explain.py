@@ -77,7 +77,9 @@ def explain(
     from suffice._io.explainer_file import load_explainer_file
 
     kind = _output_format(output, format, [explainer, rows])
-    settings = options.changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)
+    settings = options.changed_settings(
+        ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
+    )
     opened = open_rows(
         load_explainer_file(explainer, settings),
         rows,
@@ -184,7 +186,9 @@ def report(
 
     if output != "-":
         format_of_output(output, ["html"], [explainer, rows])
-    settings = options.changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)
+    settings = options.changed_settings(
+        ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
+    )
     opened = open_rows(
         load_explainer_file(explainer, settings),
         rows,

@@ -151,23 +151,9 @@ def read_candidates(text: str | None) -> dict[str, Any]:
     return {"candidates": read_names(text)}
 
 
-def changed_settings(
-    pi: float | None,
-    levels: str | None,
-    confidence: float | None,
-    unseen: str | None,
-    ignore_extra: bool,
-    candidates: str | None = None,
-) -> dict[str, Any]:
-    """Collect the settings of a saved explainer that options change."""
-    return {
-        "pi": pi,
-        "levels": levels,
-        "confidence": confidence,
-        "unseen": unseen,
-        "extra_columns": "ignore" if ignore_extra else None,
-        **read_candidates(candidates),
-    }
+def changed_settings(ignore_extra: bool, candidates: str | None = None, **settings: Any) -> dict[str, Any]:
+    """Collect the settings of a saved explainer that options change; those that are None stay as they are."""
+    return {**settings, "extra_columns": "ignore" if ignore_extra else None, **read_candidates(candidates)}
 
 
 def read_target(text: str, explainer: SufficientExplainer, option: str = "--target") -> Any:

@@ -77,7 +77,9 @@ def reasons(
     is_text = output == "-" and (sys.stdout.isatty() or n_rows is not None)
     if output != "-":
         format_of_output(output, ("jsonl",), [explainer, rows, codes])
-    settings = options.changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)
+    settings = options.changed_settings(
+        ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
+    )
     loaded = load_explainer_file(explainer, settings)
     book, secret = None if codes is None else CodeBook.read(codes), read_key(key)
     # Parts of a run with other options, or signed with another key, are not continued.

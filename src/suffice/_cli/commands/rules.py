@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from suffice._cli.commands import options
-from suffice._cli.printing import note, say_numbered, working
+from suffice._cli.printing import note, say, working
 from suffice._text import counted
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def rules(
         ),
     ] = None,
     model: options.AskedModel = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
-    ] = "-",
+    output: Annotated[str, options.output("Where to write; - is standard output.")] = "-",
     check: options.Check = "rows",
     pi: options.Pi = None,
     levels: options.Levels = None,
@@ -87,7 +85,8 @@ def rules(
     kind = format or _format_of(output)
     _check_unless(unless, kind, model, table)
     most = None if simplify is not None else _read_max_rules(max_rules)
-    loaded = load_explainer_file(explainer, options.changed_settings(pi, levels, confidence, unseen, ignore_extra))
+    settings = options.changed_settings(ignore_extra, pi=pi, levels=levels, confidence=confidence, unseen=unseen)
+    loaded = load_explainer_file(explainer, settings)
     params: dict[str, Any] = {"max_rules": most, "min_support": min_support}
     if min_precision is not None or loaded.task_ == "regression":
         params["min_precision"] = -math.inf if min_precision is None else min_precision
@@ -99,7 +98,8 @@ def rules(
         answer = lines = _changes(loaded, rule_list, unless, model, table, input_format)
         heading = "What would change the outcomes of rules"
     if kind == "text" and output == "-":
-        say_numbered(heading, list(map(str, lines)), rule_list.otherwise if unless is None else "")
+        otherwise = [rule_list.otherwise] if unless is None and rule_list.otherwise else []
+        say(heading, *(f"{i}. {line}" for i, line in enumerate(lines, start=1)), *otherwise)
     else:
         write_bytes(_content(answer, kind), output)
     if output != "-":
