@@ -31,6 +31,13 @@ def test_arrays_are_copied():
     assert X[1].tolist() == [2.0, 3.0]
 
 
+@pytest.mark.parametrize(("dtype", "kept"), [("float32", "float32"), ("int64", "float64")])
+def test_an_array_of_numbers_keeps_its_type_if_the_values_fit(dtype, kept):
+    moved = move_rows(np.arange(4).reshape(2, 2).astype(dtype), [0, 1], [{}, {0: 2.5}], ["x0", "x1"])
+    assert moved.dtype == kept
+    assert moved.tolist() == [[0, 1], [2.5, 3]]
+
+
 def test_a_fraction_fits_into_a_column_of_whole_numbers():
     assert move_rows(FRAME, [0], [{0: 2.5}], ["a", "b", "c"])["a"].tolist() == [2.5]
     assert move_rows(pl.DataFrame({"a": [1]}), [0], [{0: 2.5}], ["a"])["a"].to_list() == [2.5]

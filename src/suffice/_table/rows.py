@@ -137,35 +137,24 @@ def _numbers(values: list[Any], column: Column) -> Any:
 
 def move_rows(X: Any, rows: Sequence[int], moved: Sequence[Mapping[int, Any]], names: Sequence[str]) -> Any:
     """Copy rows of a table, with other values in some columns."""
-    X = for_model(X)
-    frame = as_frame(X)
-    changed = sorted({column for values in moved for column in values})
-    if frame is None:
-        array = np.array(np.asarray(X)[list(rows)])
-        for i, values in enumerate(moved):
-            for column, value in values.items():
-                array[i, column] = np.nan if value is None else value
-        return array
-    copies = frame[list(rows)]
-    for column in changed:
-        name = names[column]
-        values = copies[name].to_list()
-        for i, of_copy in enumerate(moved):
-            if column in of_copy:
-                values[i] = of_copy[column]
-        copies = _with_column(copies, name, values)
-    return copies.to_native()
+    mixed: dict[int, tuple[Sequence[Any], Any]] = {}
+    for column in sorted({column for of_copy in moved for column in of_copy}):
+        values = [of_copy[column] for of_copy in moved if column in of_copy]
+        is_moved = np.array([column in of_copy for of_copy in moved])
+        mixed[column] = values, np.where(is_moved, np.cumsum(is_moved) - 1, -1)
+    return mix_rows(X, rows, mixed, names)
 
 
 def mix_rows(X: Any, rows: Sequence[int], moved: Mapping[int, tuple[Sequence[Any], Any]], names: Sequence[str]) -> Any:
-    """Copy rows of a table, with values of other rows in some columns: `move_rows` for many copies."""
+    """Copy rows of a table, with values of a list in some columns: for each copy the place in it, or -1 for its own."""
     X = for_model(X)
     frame = as_frame(X)
     if frame is None:
         array = np.array(np.asarray(X)[list(rows)])
         for column, (values, picks) in moved.items():
             known = np.array([np.nan if value is None else value for value in values])
-            array = array if array.dtype == object else array.astype(np.promote_types(array.dtype, known.dtype))
+            if array.dtype.kind not in "fO":
+                array = array.astype(np.promote_types(array.dtype, known.dtype))
             array[:, column] = np.where(picks < 0, array[:, column], known[picks])
         return array
     copies = frame[list(rows)]
