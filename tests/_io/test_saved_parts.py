@@ -82,7 +82,6 @@ CLAIMS = {
     "an unknown outcome": (put_in("y_rank", 0, 9), "a row has an unknown outcome"),
     "classes that are probabilities": (put("is_probability", True), "the outcomes are not probabilities"),
     "a radius of classes": (put("params", "radius", 1.0), "`radius` is for regression"),
-    "predictions above 1": (put_in("value", (0, 0), 2.0), "the forest predicts invalid probabilities"),
     "a share of a class": (put("fidelity_by_class", [0.5, 2.0]), "invalid class shares"),
     "a share of words": (put("fidelity_by_class", ["1", "1"]), "invalid class share: '1'"),
     "a fidelity of words": (put("fidelity", "1.0"), "invalid fidelity: '1.0'"),

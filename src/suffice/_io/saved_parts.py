@@ -402,7 +402,7 @@ def read_forest(header: dict[str, Any], reader: Reader, n_rows: int, n_classes: 
         name: reader.read(name, kind, total, *((width,) if name == "value" else ()))
         for name, kind in NODE_TYPES.items()
     }
-    _check_values(nodes["value"], n_classes)
+    require(np.all(np.isfinite(nodes["value"])), "the forest predicts infinite numbers")
     reader.memory.take(_NODE_BYTES * total + _TREE_BYTES * len(n_nodes), "the nodes of the trees")
     rows = _read_rows(reader, len(n_nodes), n_rows)
     _check_depth(nodes["left"], nodes["right"], n_nodes, reader.memory)
@@ -452,13 +452,6 @@ def _check_growth(params: dict[str, Any], memory: Memory) -> None:
         value = params.get(name)
         if isinstance(value, int) and value > 0:
             memory.take(n_bytes * value, f"a tree that is grown again with {name}={value}")
-
-
-def _check_values(values: NDArray[np.float64], n_classes: int | None) -> None:
-    require(np.all(np.isfinite(values)), "the forest predicts infinite numbers")
-    if n_classes is not None:
-        is_valid = np.all(values >= 0) and np.all(np.abs(values.sum(axis=1) - 1) < _SHARE_ERROR)
-        require(is_valid, "the forest predicts invalid probabilities")
 
 
 def _check_depth(left: NDArray[np.int32], right: NDArray[np.int32], n_nodes: list[int], memory: Memory) -> None:
