@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.proofs.ensemble import Ensemble, ModelColumn
+from suffice.proofs.joining import of_float32
 
 
 def stump_model(**changes):
@@ -120,11 +121,11 @@ def forest_ensemble(forest, names):
     )
     n = len(is_leaf)
     return Ensemble(
-        columns=tuple(ModelColumn(name, is_float32=True) for name in names),
+        columns=tuple(ModelColumn(name) for name in names),
         classes=forest.classes_,
         roots=begin[:-1].astype(np.int32),
         column=np.where(is_leaf, -1, np.concatenate([tree.feature for tree in parts])).astype(np.int32),
-        threshold=np.concatenate([tree.threshold for tree in parts]),
+        threshold=of_float32(np.concatenate([tree.threshold for tree in parts])),
         label_set=np.full(n, -1, dtype=np.int32),
         label_sets=np.zeros((0, 0), dtype=bool),
         missing_left=np.concatenate([tree.missing_go_to_left for tree in parts]).astype(bool),

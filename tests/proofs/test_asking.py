@@ -11,8 +11,12 @@ TABLE = pd.DataFrame({"age": [20.0, 25, 40, 60], "job": ["cook", "smith", "cook"
 def test_a_row_is_as_far_as_its_columns_differ():
     asked = read_asked(stump_model(), TABLE)
     # Differences of age are divided by 40; another label counts 1. The rows' own nearest others: 0.5, 1.125, 0.5, 0.5.
-    assert asked.nearness(np.array([30.0, 1.0])) == (1.125, 2, 0.25)
-    assert asked.nearness(np.array([25.0, 2.0])) == (0.0, 0, 1.0)
+    distance, gaps, unusual = asked.nearness(np.array([30.0, 1.0]))
+    assert (distance, gaps.tolist(), unusual) == (1.125, [0.125, 1.0], 0.25)
+    distance, gaps, unusual = asked.nearness(np.array([25.0, 2.0]))
+    assert (distance, gaps.tolist(), unusual) == (0.0, [0.0, 0.0], 1.0)
+    assert asked.place(np.array([25.0, 2.0])) == 1
+    assert asked.place(np.array([25.0, 0.0])) is None
 
 
 def test_the_model_itself_confirms_an_exception():

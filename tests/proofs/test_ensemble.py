@@ -29,12 +29,6 @@ def test_numbers_pass_through_the_link():
     np.testing.assert_allclose(model.decide(np.array([[31.0, 0.0]])), np.exp([0.25]))
 
 
-def test_columns_of_float32_are_rounded():
-    columns = (ModelColumn("age", is_float32=True), ModelColumn("job", ("cook", "nurse", "smith")))
-    values = stump_model(columns=columns).encode({"age": [30.000000001], "job": ["cook"]})
-    assert values[0, 0] == 30
-
-
 def test_an_array_is_read_by_position():
     numbers = stump_model(columns=(ModelColumn("a"), ModelColumn("b", (0.0, 1.0, 2.0))))
     np.testing.assert_array_equal(numbers.encode(np.array([[5.0, 2.0]])), [[5, 2]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suffice.proofs.ensemble import ModelColumn
-from suffice.proofs.joining import SINGLE, Tree, join_trees
+from suffice.proofs.joining import SINGLE, Tree, join_trees, of_float32
 
 
 def _tree(leaves, output=0, **changes):
@@ -70,3 +70,14 @@ def test_forged_trees_are_refused():
         _join([_tree([1, 2], 1)])
     with pytest.raises(ValueError, match="a number that is not whole"):
         _join([_tree([1, 2], left=np.array([np.nan, -1, -1]))])
+
+
+def test_thresholds_of_float32_are_moved_to_the_last_float64_number_that_is_rounded_below():
+    ends = np.array([0.0, -0.0, 1e-45, 1.0, 3.4028234663852886e38, -3.4028234663852886e38, np.inf, -1e300, 1e300])
+    singles = np.random.default_rng(0).normal(size=1000).astype(np.float32).astype(float)
+    at = np.concatenate([ends, singles, np.nextafter(singles, np.inf), np.random.default_rng(1).normal(size=1000)])
+    moved = of_float32(at)
+    with np.errstate(over="ignore"):
+        assert np.all(moved.astype(np.float32) <= at)
+        finite = moved < np.inf
+        assert np.all(np.nextafter(moved[finite], np.inf).astype(np.float32) > at[finite])

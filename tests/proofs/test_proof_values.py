@@ -1,5 +1,5 @@
 from suffice import Condition
-from suffice.proofs.finding import _round
+from suffice.proofs.domain import round_within
 from suffice.proofs.values import CertainReason, CertainReasons, NearestOther
 
 
@@ -27,6 +27,13 @@ def test_the_nearest_other_decision_stands_beside_it():
 
 
 def test_ends_are_rounded_inwards():
-    assert _round(0.3000000119, 0.31, "ROUND_CEILING") == 0.31
-    assert _round(29.99, 20.0, "ROUND_FLOOR") == 20.0
-    assert _round(0.3, 0.3, "ROUND_CEILING") == 0.3
+    assert round_within(0.3000000119, 0.31) == 0.31
+    assert round_within(29.99, 20.0) == 20.0
+    assert round_within(0.3, 0.3) == 0.3
+
+
+def test_of_many_conditions_the_first_are_shown():
+    many = tuple(Condition(f"x{i}", high=30.0) for i in range(10))
+    assert "x7 <= 30 and 2 further conditions, whatever" in make(conditions=many).sentence
+    assert "x8" not in make(conditions=many).sentence
+    assert len(make(conditions=many).to_dict()["conditions"]) == 10

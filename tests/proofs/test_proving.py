@@ -38,8 +38,9 @@ def test_a_row_of_the_table_that_is_decided_otherwise_is_the_exception():
     rule = make_rule([Condition("job", labels=("cook", "smith"))], "no").check_model(stump_model(), TABLE)
     assert (rule.proof.verdict, rule.proof.n_rows, rule.proof.n_kept) == ("refuted", 6, 2)
     assert rule.proof.counterexample == {"age": 31, "job": "cook"}
-    assert rule.proof.sentence == "An exception exists: two stumps decides yes at age = 31 and job = cook."
-    assert rule.proof.plausibility_text == "It is a row of the table."
+    assert rule.proof.sentence == "An exception exists: two stumps decides yes at job = cook and age = 31."
+    assert rule.proof.row == 2
+    assert rule.proof.plausibility_text == "It is row 2 of the table."
 
 
 def test_an_exception_between_the_rows_is_near_to_them():
@@ -218,3 +219,53 @@ def test_a_row_outside_of_a_stated_domain_is_refused(explained):
     assert explainer.certain_reasons(row, model, nearest=False)[0].is_minimal
     with pytest.raises(ValueError, match=r"'a' is outside of the domain \(row 0\): it is \[50\]"):
         explainer.certain_reasons(row, model, domain={"a": (0, 9)})
+
+
+def test_exceptions_at_ends_of_float32_are_within_the_rule_as_printed():
+    """The forest rounds to float32: an end of the rule may be a number that it takes for the next one."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(5, 1, 300), "b": random.normal(0, 1, 300)})
+    y = (X.a > X.a.median()).to_numpy() ^ (X.b > 1)
+    forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(X, y)
+    at = np.concatenate([tree.tree_.threshold[tree.tree_.feature == 0] for tree in forest.estimators_])
+    single = at.astype(np.float32)
+    ends = [at, single.astype(float), *(np.nextafter(single, np.float32(end)).astype(float) for end in (-9e9, 9e9))]
+    ends += [(ends[1] + ends[2]) / 2, (ends[1] + ends[3]) / 2, np.nextafter(at, 9.0), np.nextafter(at, 0.0)]
+    verdicts = []
+    for end in np.unique(np.concatenate(ends)):
+        for closed in (False, True):
+            near = float(end + random.choice([1e-9, 1e-7, 1e-6]))
+            conditions = [Condition("a", float(end), near, closed, closed), Condition("b", -1.0, 0.5)]
+            rule = make_rule(conditions, True).check_model(forest, X)
+            verdicts.append(rule.proof.verdict)
+            points = pd.DataFrame({"a": np.linspace(end, near, 41)}).merge(pd.DataFrame({"b": X.b}), how="cross")
+            points = points[rule.covers(points)]
+            if rule.proof.verdict == "proven":
+                assert not len(points) or forest.predict(points).all()
+            else:
+                case = pd.DataFrame([rule.proof.counterexample])
+                assert rule.covers(case).all()
+                assert not forest.predict(case[["a", "b"]])[0]
+                shown = rule.proof.sentence.split(" at ")[1].rstrip(".").split(" and ")
+                case = pd.DataFrame([{name: float(value) for name, value in (text.split(" = ") for text in shown)}])
+                assert rule.covers(case).all()
+                assert not forest.predict(case[["a", "b"]])[0]
+    assert {*verdicts} == {"proven", "refuted"}
+
+
+def test_an_exception_with_many_columns_shows_those_of_the_rule_first():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 12))
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, X[:, 9] + X[:, 11] > 0)
+    model = forest_ensemble(forest, [f"x{i}" for i in range(12)])
+    proof = make_rule([Condition("x9", 0.0)], True).check_model(model, X).proof
+    assert next(iter(proof.counterexample)) == "x9"
+    assert len(proof.counterexample) == 12
+    assert proof.sentence.count(" = ") == 8
+    assert proof.sentence.endswith(" and 4 further values.")
+
+
+def test_a_value_of_an_exception_has_few_digits():
+    table = pd.DataFrame({"age": [20.25, 25, 29.5], "job": ["cook", "cook", "cook"]})
+    proof = make_rule([], "no").check_model(stump_model(), table, domain={"age": (20, 31)}).proof
+    assert proof.counterexample == {"age": 30.01, "job": "cook"}

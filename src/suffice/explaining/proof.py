@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from suffice._text import counted, format_number, format_outcome, format_percent, format_value, join
+from suffice._text import counted, format_exactly, format_number, format_outcome, format_percent, format_value, join
 from suffice.errors import check_word
 
 Verdict = Literal["proven", "refuted", "open"]
+
+# Values and conditions that a sentence shows.
+MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Proof:
         How many of them the model decides as the rule says.
     counterexample : dict of str to object or None, default=None
         A row that is decided otherwise, in the user's values; of those found, the one nearest to a row of the table.
+        The columns that the rule asks about stand first, then those that differ from the nearest row.
     decided : object, default=None
         What the model decides at the counterexample.
     distance : float or None, default=None
@@ -47,6 +51,8 @@ class Proof:
         False, nothing beyond them is predicted.
     is_exact : bool, default=True
         Whether `least` and `largest` are reached.
+    row : int or None, default=None
+        The position of the counterexample in the table, if it is a row of it.
 
     Examples
     --------
@@ -67,6 +73,7 @@ class Proof:
     least: float | None = None
     largest: float | None = None
     is_exact: bool = True
+    row: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a verdict that is none, and an exception that is not stated."""
@@ -89,7 +96,7 @@ class Proof:
         """What is known, with the counterexample."""
         if self.counterexample is None:
             return f"{self.summary[0].upper()}{self.summary[1:]}."
-        values = join([f"{name} = {format_value(value)}" for name, value in self.counterexample.items()])
+        values = shortened([f"{name} = {exactly(value)}" for name, value in self.counterexample.items()], "value")
         verb = "predicts" if isinstance(self.decided, float) else "decides"
         return f"An exception exists: {self.model} {verb} {format_outcome(self.decided)} at {values}."
 
@@ -99,7 +106,7 @@ class Proof:
         if self.distance is None:
             return ""
         if self.distance == 0:
-            return "It is a row of the table."
+            return f"It is {'a row' if self.row is None else f'row {self.row}'} of the table."
         changed = f"It differs from the nearest row of the table in {counted(self.n_changed or 0, 'column')}"
         share = "none" if not self.unusual else f"{format_percent(self.unusual)} %"
         far = f"{changed} (distance {format_number(self.distance)})"
@@ -157,3 +164,16 @@ class Proof:
         if not isinstance(values, Mapping) or not {"verdict", "model", "n_rows", "n_kept"} <= set(values) <= names:
             raise ValueError(f"These are not the fields of a proof: {values!r}.")
         return cls(**values)
+
+
+def shortened(texts: list[str], what: str, separator: str = ", ") -> str:
+    """Write a list as part of a sentence; of a long one the beginning, and how many more there are."""
+    more = [f"{counted(len(texts) - MOST_SHOWN, f'further {what}')}"] if len(texts) > MOST_SHOWN else []
+    if separator == ", ":
+        return join(texts[:MOST_SHOWN] + more)
+    return " and ".join([separator.join(texts[:MOST_SHOWN]), *more])
+
+
+def exactly(value: Any) -> str:
+    """Write a value of a row with all its digits."""
+    return format_exactly(value) if isinstance(value, float) else format_value(value)

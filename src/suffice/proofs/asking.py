@@ -45,16 +45,15 @@ class AskedModel:
         """The rows of the table as values."""
         return self.domain.rows
 
-    def row_of(self, values: Floats) -> dict[str, Any]:
+    def row_of(self, values: Floats) -> list[Any]:
         """Return a row of values in the user's own terms."""
-        columns = self.domain.ensemble.columns
-        return {column.name: self.domain.value_of(c, values[c]) for c, column in enumerate(columns)}
+        return [self.domain.value_of(c, value) for c, value in enumerate(values.tolist())]
 
     def decide(self, values: Floats) -> Any:
         """Return what the model decides at a row: the model itself, if it is at hand."""
         if self.model is None:
             return to_plain(self.domain.ensemble.decide(values[None])[0])
-        moved = dict(enumerate(self.row_of(values).values()))
+        moved = dict(enumerate(self.row_of(values)))
         table = move_rows(self.X, [0], [moved], [column.name for column in self.domain.ensemble.columns])
         return to_plain(ask_model(self.model, table, 1)[0])
 
@@ -67,18 +66,25 @@ class AskedModel:
             return bool(decision[0] <= decided <= decision[1])
         return bool(decided == to_plain(classes[decision]))
 
-    def nearness(self, values: Floats) -> tuple[float, int, float]:
-        """Return the distance of a row to the nearest of the table, how many columns differ, and how unusual it is."""
-        rows = self.rows[evenly(len(self.rows), N_COMPARED)]
+    def place(self, values: Floats) -> int | None:
+        """Return the position of the first row of the table that has these values, or None."""
+        is_same = ((self.rows == values) | (np.isnan(self.rows) & np.isnan(values))).all(axis=1)
+        return int(is_same.argmax()) if is_same.any() else None
+
+    def nearness(self, values: Floats) -> tuple[float, Floats, float]:
+        """Return the distance of a row to the nearest of the table, what each column adds, and how unusual it is."""
+        own_place = self.place(values)
+        rows = self.rows[evenly(len(self.rows), N_COMPARED) if own_place is None else [own_place]]
         gaps = self.domain.gaps(values, rows)
         nearest = int(gaps.sum(axis=1).argmin())
         distance = float(gaps[nearest].sum())
+        rows = self.rows[evenly(len(self.rows), N_COMPARED)]
         own = []
         for i in evenly(len(rows), N_MEASURED):
             others = self.domain.distances(rows[i], rows)
             others[i] = np.inf
             own.append(others.min())
-        return distance, int(np.count_nonzero(gaps[nearest])), float(np.mean(np.array(own) >= distance))
+        return distance, gaps[nearest], float(np.mean(np.array(own) >= distance))
 
 
 def evenly(n: int, most: int) -> NDArray[np.intp]:

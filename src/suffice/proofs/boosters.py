@@ -81,7 +81,7 @@ def read_xgboost(model: Any, table: Table | None) -> Ensemble:
         how = _decision(name, "reg:logistic", _XGBOOST, None)
     names = names_of(learner["feature_names"] or None, _count(name, shape["num_feature"]), table)
     labels = _xgboost_labels(boosting["model"], learner["feature_types"] or ["float"] * len(names), names, table)
-    columns = [ModelColumn(column, known, known is None) for column, known in zip(names, labels, strict=True)]
+    columns = [ModelColumn(column, known) for column, known in zip(names, labels, strict=True)]
     base = _singles(np.ravel(json.loads(str(shape["base_score"])))).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         if objective in ("binary:logistic", "reg:logistic"):
@@ -96,7 +96,7 @@ def read_xgboost(model: Any, table: Table | None) -> Ensemble:
     ]
     # The base as a margin, and the probabilities that are compared, are float32 as well: 8 roundings.
     slack = 8 * 2.0**-SINGLE * (1 + float(np.abs(start).max()))
-    return join_trees(trees, columns, start, name, bits=SINGLE, slack=slack, **how)
+    return join_trees(trees, columns, start, name, is_float32=True, bits=SINGLE, slack=slack, **how)
 
 
 def _singles(values: Any) -> NDArray[np.float32]:
@@ -276,7 +276,7 @@ def read_catboost_dump(dump: Any, table: Table | None) -> Ensemble:
     by_place = sorted([*floats, *labelled], key=lambda feature: int(feature["flat_feature_index"]))
     own = [str(feature.get("feature_name") or feature["feature_id"]) for feature in by_place]
     names = names_of(own if all(own) else None, len(own), table)
-    columns = [ModelColumn(column, is_float32=True) for column in names]
+    columns = [ModelColumn(column) for column in names]
     hash_of = {pair["value"]: int(pair["hash"]) for pair in features.get("cat_features_hash") or []}
     for i in (feature["flat_feature_index"] for feature in labelled):
         if table is None:
@@ -311,4 +311,5 @@ def read_catboost_dump(dump: Any, table: Table | None) -> Ensemble:
         leaves = np.zeros((len(nodes), np.size(bias)))
         leaves[n_leaves - 1 :] = scale * np.reshape(tree["leaf_values"], (n_leaves, -1))
         trees.append(Tree(column, threshold, missing_left, 2 * nodes + 1, 2 * nodes + 2, leaves, sets))
-    return join_trees(trees, columns, np.ravel(np.array(bias, dtype=float)), name, is_as_added=False, **how)
+    start = np.ravel(np.array(bias, dtype=float))
+    return join_trees(trees, columns, start, name, is_float32=True, is_as_added=False, **how)

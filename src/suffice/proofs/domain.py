@@ -10,6 +10,7 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +23,8 @@ from suffice.proofs.ensemble import LEAF, Ensemble, Floats
 
 Flags = NDArray[np.bool_]
 Point = NDArray[np.int32]
+# Ends of bounds, and values of exceptions, are rounded by up to this share of the range of their column.
+ROUNDED = 0.002
 _CONSTRAINT = re.compile(r"\s*(.+?)\s*(<=|>=)\s*(.+?)\s*")
 
 
@@ -30,18 +33,12 @@ class Grid:
     """Which numbers a column can hold."""
 
     is_whole: bool = False
-    is_float32: bool = False
 
     def first(self, end: Floats, is_open: bool) -> Floats:
         """Return the smallest numbers from (or, if it is open, above) ends."""
         if self.is_whole:
             return np.floor(end) + 1 if is_open else np.ceil(end)
-        if not self.is_float32:
-            return np.nextafter(end, np.inf) if is_open else np.asarray(end, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            single = np.asarray(end).astype(np.float32)
-        is_low = single <= end if is_open else single < end
-        return np.where(is_low, np.nextafter(single, np.float32(np.inf)), single).astype(np.float64)
+        return np.nextafter(end, np.inf) if is_open else np.asarray(end, dtype=np.float64)
 
     def last(self, end: Floats, is_open: bool) -> Floats:
         """Return the largest numbers up to (or, if it is open, below) ends."""
@@ -181,7 +178,7 @@ class Domain:
             return labels[int(value)]
         grid = self.axes[self.axis_of[column]].grids[self.axes[self.axis_of[column]].columns.index(column)]
         is_whole = grid is not None and grid.is_whole
-        return int(value) if is_whole else float(str(np.float32(value))) if _is_single(value) else float(value)
+        return int(value) if is_whole else float(value)
 
     def whole(self) -> Box:
         """Return the box of all points."""
@@ -252,6 +249,17 @@ class Domain:
         i = self.axis_of[column]
         return float(ends[i][point[i], self.axes[i].columns.index(column)])
 
+    def shorten(self, box: Box, values: Floats, share: float) -> Floats:
+        """Move numbers that stand at an end of their piece inwards, by up to a share of the range, to fewer digits."""
+        point, moved = self.pieces(values[None])[0], values.copy()
+        for i, axis in enumerate(self.axes):
+            for m, c in enumerate(axis.columns):
+                first, last, slack = box.first[i][point[i], m], box.last[i][point[i], m], share * self.spread[c]
+                if axis.grids[m] is not None and values[c] in (first, last):
+                    low, high = (first, min(last, first + slack)), (max(first, last - slack), last)
+                    moved[c] = round_within(*low) if values[c] == first else round_within(*high[::-1])
+        return moved if self.holds(box, moved[None])[0] else values
+
     def holds(self, box: Box, values: Floats) -> Flags:
         """Tell which rows of values belong to a box."""
         points = self.pieces(values)
@@ -275,8 +283,14 @@ class Domain:
         return np.where(differ, np.where((self.spread > 0) & np.isfinite(scaled), scaled, 1.0), 0.0)
 
 
-def _is_single(value: float) -> bool:
-    return float(np.float32(value)) == value
+def round_within(end: float, limit: float) -> float:
+    """Return the number with the fewest digits from an end to a limit, near the end."""
+    rounding = ROUND_CEILING if limit > end else ROUND_FLOOR
+    for digits in range(1, 17):
+        rounded = float(Context(prec=digits, rounding=rounding).plus(Decimal(float(end))))
+        if min(end, limit) <= rounded <= max(end, limit):
+            return rounded
+    return float(end)
 
 
 def _axis_of_column(ensemble: Ensemble, c: int, values: Floats, stated: Any) -> Axis:
@@ -294,7 +308,7 @@ def _axis_of_column(ensemble: Ensemble, c: int, values: Floats, stated: Any) -> 
         if stated is not None:
             low, high = _stated_range(column.name, stated)
         is_whole = len(known) > 0 and bool(np.all(known == np.floor(known)))
-        grid = Grid(is_whole, column.is_float32)
+        grid = Grid(is_whole)
         asked = (ensemble.column == c) & (ensemble.column != LEAF)
         cuts = np.unique(ensemble.threshold[asked])
         first = np.maximum(grid.first(np.append(-np.inf, cuts), True), grid.first(np.array(low), False))

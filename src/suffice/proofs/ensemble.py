@@ -29,7 +29,6 @@ class ModelColumn:
 
     name: str
     labels: tuple[Any, ...] | None = None  # categories in the order of their codes; None: numbers
-    is_float32: bool = False  # numbers are rounded to float32 before they are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +113,7 @@ class Ensemble:
         values = np.empty((table.n_rows, len(names)))
         for c, (column, i) in enumerate(zip(self.columns, positions, strict=True)):
             if column.labels is None:
-                numbers = table.numbers(i)
-                with np.errstate(over="ignore"):
-                    values[:, c] = numbers.astype(np.float32) if column.is_float32 else numbers
+                values[:, c] = table.numbers(i)
                 continue
             code_of = {label: code for code, label in enumerate(column.labels)}
             labels, codes = table.labels(i)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +13,13 @@ from suffice._table.condition import Condition
 from suffice._text import to_plain
 from suffice.errors import did_you_mean
 from suffice.proofs.asking import AskedModel, read_asked_of
-from suffice.proofs.domain import Box, Domain
+from suffice.proofs.domain import ROUNDED, Box, Domain, round_within
 from suffice.proofs.ensemble import Floats
-from suffice.proofs.reasons import AxisSet, FoundReason, ReasonSearch
+from suffice.proofs.reasons import UNIT, AxisSet, FoundReason, ReasonSearch
 from suffice.proofs.values import CertainReason, CertainReasons, NearestOther
 
 if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
-
-# Ends of bounds are rounded inwards by up to this share of the range of their column.
-ROUNDED = 0.002
 
 
 @dataclass(frozen=True)
@@ -111,6 +107,7 @@ def _nearest(asked: AskedModel, search: ReasonSearch, fixed: AxisSet) -> Nearest
         return None
     values, least, is_exact = found
     domain, own = asked.domain, search.values
+    values = domain.shorten(search.box(fixed), values, 1 / UNIT)
     gaps = domain.gaps(own, values[None])[0]
     changes = {
         domain.ensemble.columns[c].name: (domain.value_of(c, own[c]), domain.value_of(c, values[c]))
@@ -153,15 +150,6 @@ def _ends(search: ReasonSearch, i: int, m: int, known: Any) -> tuple[float, floa
     is_lowest = low <= np.nanmin(axis.first[:, m])
     is_highest = high >= np.nanmax(axis.last[:, m])
     return (
-        -np.inf if is_lowest else _round(low, min(own, low + slack), ROUND_CEILING),
-        np.inf if is_highest else _round(high, max(own, high - slack), ROUND_FLOOR),
+        -np.inf if is_lowest else round_within(low, min(own, low + slack)),
+        np.inf if is_highest else round_within(high, max(own, high - slack)),
     )
-
-
-def _round(end: float, limit: float, rounding: str) -> float:
-    """Return the number with the fewest digits between an end and a limit inside of it."""
-    for digits in range(1, 17):
-        rounded = float(Context(prec=digits, rounding=rounding).plus(Decimal(float(end))))
-        if min(end, limit) <= rounded <= max(end, limit):
-            return rounded
-    return float(end)

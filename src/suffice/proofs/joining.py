@@ -60,12 +60,16 @@ def join_trees(
     start: Floats,
     name: str,
     *,
+    is_float32: bool = False,
     bits: int = DOUBLE,
     is_as_added: bool = True,
     slack: float = 0.0,
     **decision: Any,
 ) -> Ensemble:
-    """Make one ensemble of trees; thresholds on codes of labels become sets of labels."""
+    """Make one ensemble of trees; thresholds on codes of labels become sets of labels.
+
+    If the library rounds numbers to float32 first, thresholds become those of the numbers before.
+    """
     if not trees:
         raise unreadable(name, "it has none")
     sizes = [len(tree.column) for tree in trees]
@@ -97,7 +101,7 @@ def join_trees(
         decision.pop("classes"),
         first.astype(np.int32),
         column.astype(np.int32),
-        np.where(is_leaf | (label_set >= 0), 0.0, threshold),
+        np.where(is_leaf | (label_set >= 0), 0.0, of_float32(threshold) if is_float32 else threshold),
         label_set,
         label_sets,
         missing_left.astype(bool) & ~is_leaf,
@@ -109,6 +113,19 @@ def join_trees(
         name=f"{name}, {counted(len(trees), 'tree')}",
         **decision,
     )
+
+
+def of_float32(thresholds: Floats) -> Floats:
+    """Return the largest float64 numbers that, rounded to float32, are at most these thresholds."""
+    with np.errstate(over="ignore"):
+        single = np.asarray(thresholds).astype(np.float32)
+        below = np.where(single > thresholds, np.nextafter(single, np.float32(-np.inf)), single)
+        above = np.nextafter(below, np.float32(np.inf))
+        # Half way between both; 2**128 would follow on the largest float32.
+        low, high = (np.clip(end.astype(np.float64), -(2.0**128), 2.0**128) for end in (below, above))
+        middle = low / 2 + high / 2
+        is_below = middle.astype(np.float32) <= below
+    return np.where(below == np.inf, np.inf, np.where(is_below, middle, np.nextafter(middle, -np.inf)))
 
 
 def number_sets(

@@ -14,7 +14,7 @@ from suffice.checks.certificates import attach, lines_of
 from suffice.explaining.proof import Proof
 from suffice.explaining.rule import Promise, Rule
 from suffice.proofs.asking import N_COMPARED, AskedModel, evenly, read_asked_of
-from suffice.proofs.domain import Box
+from suffice.proofs.domain import ROUNDED, Box
 from suffice.proofs.ensemble import Ensemble, Floats
 from suffice.proofs.search import Decision, Verdict
 
@@ -74,7 +74,8 @@ class ProvenRules:
             The conditions of each rule, its outcome, and the fields of its proof.
         """
         promises = [rule.promise for rule in self.rules]
-        names = ["verdict", "n_rows", "n_kept", "counterexample", "decided", "distance", "unusual", "least", "largest"]
+        names = ["verdict", "n_rows", "n_kept", "counterexample", "decided", "distance", "row", "unusual"]
+        names += ["least", "largest"]
         return {
             "rule": [" AND ".join(map(str, promise.conditions)) for promise in promises],
             "outcome": [promise.outcome if promise.interval is None else promise.interval for promise in promises],
@@ -161,14 +162,22 @@ def prove_promise(promise: Promise, asked: AskedModel) -> Proof:
     found = _find_exception(asked, box, decision, inside[~kept])
     verdict: Verdict = "refuted" if isinstance(found, np.ndarray) else found
     values = found if verdict == "refuted" else None
+    if values is not None and asked.place(values) is None:
+        shorter = domain.shorten(box, values, ROUNDED)
+        values = values if asked.keeps(decision, shorter) else shorter
     figures: dict[str, Any] = {}
     if domain.ensemble.classes is None:
         least, largest, is_exact = prover.extremes(box)
         figures = {"least": least, "largest": largest, "is_exact": is_exact}
     if values is not None:
-        distance, n_changed, unusual = asked.nearness(values)
-        figures |= {"counterexample": asked.row_of(values), "decided": asked.decide(values), "distance": distance}
-        figures |= {"n_changed": n_changed, "unusual": unusual}
+        distance, gaps, unusual = asked.nearness(values)
+        names, asked_about = [column.name for column in domain.ensemble.columns], {c.column for c in promise.conditions}
+        row = dict(zip(names, asked.row_of(values), strict=True))
+        # What the rule asks about stands first, and then what differs from the nearest row.
+        order = sorted(range(len(names)), key=lambda c: (names[c] not in asked_about, gaps[c] == 0))
+        figures |= {"counterexample": {names[c]: row[names[c]] for c in order}, "decided": asked.decide(values)}
+        figures |= {"distance": distance, "n_changed": int(np.count_nonzero(gaps)), "unusual": unusual}
+        figures |= {"row": asked.place(values)}
     return Proof(verdict, domain.ensemble.name, len(inside), int(kept.sum()), **figures)
 
 

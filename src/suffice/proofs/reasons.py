@@ -21,7 +21,7 @@ AxisSet = frozenset[int]
 MAX_CHECKS = 300
 MAX_PARTS = 20_000
 # Costs are counted in whole units: a changed variable, and a millionth of its range.
-_CHANGED, _UNIT = 10**12, 10**6
+_CHANGED, UNIT = 10**12, 10**6
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ class ReasonSearch:
         rows = np.repeat(self.values[None], axis.n_pieces, axis=0)
         rows[:, columns] = near
         distance = self.domain.gaps(self.values, rows).sum(axis=1)
-        cost: NDArray[np.int64] = _CHANGED + np.rint(distance * _UNIT).astype(np.int64)
+        cost: NDArray[np.int64] = _CHANGED + np.rint(distance * UNIT).astype(np.int64)
         cost[own] = 0
         return cost
 

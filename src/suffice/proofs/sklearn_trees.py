@@ -29,13 +29,14 @@ def read_forest(model: Any, names: list[str], name: str) -> Ensemble:
     if model.n_outputs_ != 1:
         raise unreadable(name, f"it predicts {model.n_outputs_} outcomes; only models of one outcome can be")
     members = [member.tree_ for member in getattr(model, "estimators_", [model])]
-    columns = [ModelColumn(column, is_float32=True) for column in names]
+    columns = [ModelColumn(column) for column in names]
     if hasattr(model, "classes_"):
         # The sum and not the mean: sums of many leaves are exact, so that ties are ties.
         trees, start = [_read_tree(tree, tree.value[:, 0, :]) for tree in members], np.zeros(len(model.classes_))
-        return join_trees(trees, columns, start, name, decides_by="largest", classes=model.classes_)
+        return join_trees(trees, columns, start, name, is_float32=True, decides_by="largest", classes=model.classes_)
     trees, is_one = [_read_tree(tree, tree.value[:, 0, 0] / len(members)) for tree in members], len(members) == 1
-    return join_trees(trees, columns, np.zeros(1), name, is_as_added=is_one, decides_by="number", classes=None)
+    how: dict[str, Any] = {"is_float32": True, "is_as_added": is_one, "decides_by": "number", "classes": None}
+    return join_trees(trees, columns, np.zeros(1), name, **how)
 
 
 def read_boosted(model: Any, names: list[str], name: str) -> Ensemble:
@@ -49,10 +50,11 @@ def read_boosted(model: Any, names: list[str], name: str) -> Ensemble:
         for members in model.estimators_
         for output, member in enumerate(members)
     ]
-    columns = [ModelColumn(column, is_float32=True) for column in names]
+    columns = [ModelColumn(column) for column in names]
     classes = getattr(model, "classes_", None)
-    how: dict[str, Any] = {"decides_by": "number" if classes is None else "positive" if len(start) == 1 else "largest"}
-    return join_trees(trees, columns, start, name, is_as_added=False, classes=classes, cut=_AT_LEAST_0, **how)
+    how: dict[str, Any] = {"is_float32": True, "is_as_added": False, "cut": _AT_LEAST_0}
+    how |= {"decides_by": "number" if classes is None else "positive" if len(start) == 1 else "largest"}
+    return join_trees(trees, columns, start, name, classes=classes, **how)
 
 
 def read_histogram_boosted(model: Any, names: list[str], name: str) -> tuple[Ensemble, Any]:

@@ -61,12 +61,9 @@ def read_behind(inner: Ensemble, step: Any, X: Any) -> Ensemble:
             for node, goes_left in zip(nodes, probe.answer(nodes, values), strict=True):
                 sets[int(node)] = goes_left
         else:
-            # Thresholds stay as they are where the numbers do and are rounded alike.
-            used = [i for i in encoded if trails[i].relation != "constant"]
-            rounded = {inner.columns[i].is_float32 for i in used}
-            is_kept = len(rounded) == 1 and all(trails[i].relation == "same" for i in used)
-            columns.append(ModelColumn(name, is_float32=is_kept and True in rounded))
-            moved = nodes[[trails[i].relation == "constant" or not is_kept for i in inner.column[nodes]]]
+            # Thresholds stay as they are where the numbers do.
+            columns.append(ModelColumn(name))
+            moved = nodes[[trails[i].relation != "same" for i in inner.column[nodes]]]
             threshold[moved] = probe.find_thresholds(source, moved)
         column[nodes] = source
         missing = probe.ask_missing(source) if len(nodes) else None

@@ -9,7 +9,8 @@ from typing import Any, overload
 
 from suffice._table.condition import Condition
 from suffice._table.frames import load_pandas
-from suffice._text import counted, format_number, format_outcome, format_value, join
+from suffice._text import counted, format_number, format_outcome
+from suffice.explaining.proof import exactly, shortened
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,11 @@ class NearestOther:
     @property
     def sentence(self) -> str:
         """What must change at least, in one sentence."""
-        changed = [f"{name} from {format_value(a)} to {format_value(b)}" for name, (a, b) in self.changes.items()]
+        changed = [f"{name} from {exactly(a)} to {exactly(b)}" for name, (a, b) in self.changes.items()]
         proven = "proven to be the nearest" if self.is_exact else "not proven to be the nearest"
         far = f"distance {format_number(self.distance)}, {proven}"
         verb = "predicted" if isinstance(self.decided, float) else "decided"
-        return f"{format_outcome(self.decided)} is {verb} after changing {join(changed)} ({far})."
+        return f"{format_outcome(self.decided)} is {verb} after changing {shortened(changed, 'value')} ({far})."
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class CertainReason:
             proven = f"none can be left out; every such set has at least {counted(self.least_size, 'variable')}"
         else:
             proven = "not proven minimal"
-        where = " AND ".join(map(str, self.conditions)) or "any value"
+        where = shortened(list(map(str, self.conditions)), "condition", " AND ") or "any value"
         return f"Proven: {decision} whenever {where}, whatever the other variables are ({proven})."
 
     def __str__(self) -> str:
