@@ -41,9 +41,7 @@ def certify(
         list[str] | None,
         typer.Option(metavar="TEXT", help="A rule of your own: see the examples. Repeat the option for several."),
     ] = None,
-    target: Annotated[
-        str | None, options.outcome_column("The column with the outcomes; by default that of the fit.")
-    ] = None,
+    target: Annotated[str | None, options.outcome_column("The column of outcomes; by default that of the fit.")] = None,
     level: Annotated[float | None, typer.Option(help="The share that must keep the outcome; pi by default.")] = None,
     confidence: Annotated[float, typer.Option(help="The confidence of bounds and tests.")] = 0.95,
     adjust: Annotated[

@@ -59,9 +59,7 @@ def fit(
             "[bold]detect[/] finds such columns.",
         ),
     ] = None,
-    dates: Annotated[
-        Literal["parts"] | None, typer.Option(help="Use columns of dates: year, month, day, weekday and hour.")
-    ] = None,
+    dates: Annotated[Literal["parts"] | None, typer.Option(help="Use dates: year, month, day, weekday, hour.")] = None,
     trees: Annotated[int | None, typer.Option(min=1, metavar="N", help="The number of trees; 100 by default.")] = None,
     leaf: Annotated[
         int | None,
@@ -74,9 +72,7 @@ def fit(
             help="Numbers: keep outcomes within an interval that holds 1 - alpha of them; 0.1 or less by default."
         ),
     ] = None,
-    radius: Annotated[
-        float | None, typer.Option(help="Numbers: keep outcomes within plus or minus this instead.")
-    ] = None,
+    radius: Annotated[float | None, typer.Option(help="Numbers: keep outcomes within +/- this instead.")] = None,
     max_size: Annotated[int | None, typer.Option(metavar="N", help="The largest size of a sufficient set.")] = None,
     max_sets: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Examine at most N sets for a row; 2^12 by default.")

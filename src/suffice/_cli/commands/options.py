@@ -18,9 +18,7 @@ N_SHOWN = 5  # rows that are printed as text unless --rows says otherwise
 BATCH = 10_000  # rows of a part: seconds of work that a crash can lose, and some MB
 
 Explainer = Annotated[str, typer.Argument(metavar="EXPLAINER", help="An explainer saved by [bold]suffice fit[/].")]
-Rows = Annotated[
-    str, typer.Argument(metavar="ROWS", help="The rows to explain: a table file, or - for standard input.")
-]
+Rows = Annotated[str, typer.Argument(metavar="ROWS", help="The rows: a table file, or - for standard input.")]
 InputFormat = Annotated[
     Literal["csv", "parquet", "arrow", "jsonl", "json"] | None,
     typer.Option("--input-format", help="The format of the table file; recognised by default."),
@@ -29,20 +27,13 @@ Observed = Annotated[
     str | None,
     typer.Option("--target", "-t", metavar="COL", help="Explain the outcomes in this column, not the predictions."),
 ]
-Sets = Annotated[
-    Literal["minimal", "all"], typer.Option(help="Find the smallest sufficient sets of a row, or all of them.")
-]
-Rules = Annotated[
-    Literal["minimal", "all", "none"],
-    typer.Option(help="Which sets get a rule: the best set of a row, all sets, or none."),
-]
+Sets = Annotated[Literal["minimal", "all"], typer.Option(help="Find the smallest sufficient sets of a row, or all.")]
+Rules = Annotated[Literal["minimal", "all", "none"], typer.Option(help="Which sets get a rule: the best, all or none.")]
 Check = Annotated[
     Literal["rows", "everywhere"],
     typer.Option(help="Where in a rule the probability must hold: at every point, or only at the training rows."),
 ]
-Pi = Annotated[
-    float | None, typer.Option(help="The probability that a sufficient set must reach; by default that of the fit.")
-]
+Pi = Annotated[float | None, typer.Option(help="The probability that a set must reach; by default that of the fit.")]
 Levels = Annotated[
     Literal["same", "odds"] | None,
     typer.Option(
@@ -108,9 +99,7 @@ Adverse = Annotated[
         "'200..250'. By default the focus class of the fit; without one, all.",
     ),
 ]
-Protected = Annotated[
-    str | None, typer.Option(metavar="NAMES", help="Variables on which no decision must rest, as A,B,C.")
-]
+Protected = Annotated[str | None, typer.Option(metavar="NAMES", help="Variables on which no decision may rest: A,B,C.")]
 Key = Annotated[
     str | None,
     typer.Option(

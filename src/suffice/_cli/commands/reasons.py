@@ -24,9 +24,7 @@ def reasons(
     adverse: options.Adverse = None,
     n: Annotated[int, typer.Option("--reasons", min=1, metavar="N", help="How many reasons a row gets at most.")] = 4,
     protected: options.Protected = None,
-    target: Annotated[
-        str | None, options.outcome_column("The decisions are in this column; by default the forest decides.")
-    ] = None,
+    target: Annotated[str | None, options.outcome_column("The column of decisions; by default the forest's.")] = None,
     model: options.DecidingModel = None,
     change: Annotated[
         str | None,
@@ -150,9 +148,7 @@ N_SHOWN = 20  # records that are printed
 
 
 def verify(
-    records: Annotated[
-        str, typer.Argument(metavar="RECORDS", help="The records that [bold]suffice reasons[/] has written.")
-    ],
+    records: Annotated[str, typer.Argument(metavar="RECORDS", help="The records from [bold]suffice reasons[/].")],
     explainer: options.Explainer,
     rows: Annotated[
         str | None,
