@@ -151,9 +151,9 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def join(names: Sequence[str]) -> str:
+def join(names: Sequence[str], word: str = "and") -> str:
     """Write a list of names as part of a sentence."""
-    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+    return f" {word} ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
 
 
 def first_repeated(names: Sequence[str]) -> str | None:

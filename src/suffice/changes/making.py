@@ -12,7 +12,7 @@ from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.outcomes import range_text
 from suffice._forest.rounded_bounds import round_end, round_whole_end
 from suffice._table.condition import Condition
-from suffice._text import format_value
+from suffice._text import format_value, join
 from suffice.changes.limits import HIGHEST, LOWEST, notes_about
 from suffice.changes.search import evenly_spaced, holds_at_rows
 from suffice.changes.values import Change, Move, RowChanges, quoted
@@ -317,7 +317,7 @@ def move_text(column: Column, before: Any, after: Any, low: float, high: float, 
         others = [quoted(label) for label in labels if label != after]
         shown = [quoted(after), *others[: N_LISTED - 1]]
         n_more = len(others) - N_LISTED + 1
-        values = f"{', '.join(shown)} or {n_more} more" if n_more > 0 else _either(shown)
+        values = f"{', '.join(shown)} or {n_more} more" if n_more > 0 else join(shown, "or")
     else:
         values = range_text(low, high)
     if before is None:
@@ -325,7 +325,3 @@ def move_text(column: Column, before: Any, after: Any, low: float, high: float, 
     is_amount = column.kind != "category" and column.part is None
     verb = ("raising" if after > before else "lowering") if is_amount else "changing"
     return f"{verb} {column.name} from {own} to {values}"
-
-
-def _either(words: list[str]) -> str:
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

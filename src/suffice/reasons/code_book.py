@@ -374,8 +374,7 @@ def bound_text(condition: Condition | None, direction: Direction | None = None) 
     if condition.labels:
         shown = [format_category(label) for label in condition.labels[:N_LISTED]]
         n_more = len(condition.labels) - len(shown)
-        words = " or ".join(([", ".join(shown[:-1])] if len(shown) > 1 and not n_more else []) + shown[-1:])
-        text = f"{', '.join(shown)} or {n_more} more" if n_more else words
+        text = f"{', '.join(shown)} or {n_more} more" if n_more else join(shown, "or")
         text = f"not {text}" if condition.excluded else text
     elif low and high and condition.low == condition.high:
         text = format_exactly(condition.low)
