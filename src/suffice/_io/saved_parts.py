@@ -199,16 +199,15 @@ def check_matrix(X: NDArray[np.float32], encoding: Encoding, takes_missing: bool
     require(len(X) >= 2 and (is_finite or not np.isinf(X).any()), "the table holds infinity or fewer than two rows")
     lacks_values = not is_finite and not takes_missing and np.isnan(X).any()
     require(not lacks_values, "the table has missing values, which the forest does not support")
-    if is_finite:  # row by row, in a fifth of the time that the columns take one by one
-        lows, highs = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    # Row by row, in a fifth of the time that the columns take one by one; missing values are passed over.
+    lows, highs = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     for c, column in enumerate(encoding.columns):
-        values, name = X[:, c], f"column {column.name!r}"
-        known = values if is_finite else values[~np.isnan(values)]
-        if not len(known):
+        values, low, high, name = X[:, c], lows[c], highs[c], f"column {column.name!r}"
+        if np.isnan(low):
             continue
-        low, high = (lows[c], highs[c]) if is_finite else (known.min(), known.max())
         if column.kind != "number":
-            require((known == np.floor(known)).all(), f"{name} holds fractions, but is declared as whole numbers")
+            is_whole = np.all((values == np.floor(values)) | np.isnan(values))
+            require(is_whole, f"{name} holds fractions, but is declared as whole numbers")
         if column.kind == "category":
             require(low >= 0 and high < len(column.labels), f"{name} holds unknown categories")
         else:
