@@ -152,14 +152,14 @@ EXPERIMENT = Experiment(
     name="bike",
     title="Global-SR on Bike Sharing",
     setting=(
-        "10 886 rows and 12 columns (the time is split into hour, weekday, month and year; the two parts of the "
-        "count are left out); 75 % for training. The forest has 20 trees of depth 14 and tries all columns at each "
-        "split. The paper does not state the least leaf size here; both t_n rows, as in its other experiments, and "
-        "one row are shown. `GlobalRulesRegressor` keeps all rules (`max_rules=None`) and, in the first column, has a "
-        "least support and a least precision that are chosen on a held-out tenth of the training rows: the thresholds with "
+        "10 886 rows and 12 columns (the time is split into hour, weekday, month and year; the two parts of the count "
+        "are left out); 75 % for training. The forest has 20 trees of depth 14 and tries all columns at each split. "
+        "The paper does not state the least leaf size here; both t_n rows, as in its other experiments, and one row "
+        "are shown. `GlobalRulesRegressor` keeps all rules (`max_rules=None`) and, in the first column, has a least "
+        "support and a least precision that are chosen on a held-out tenth of the training rows: the thresholds with "
         "the least MAE among those whose rules cover at least 78 % of the held-out rows. MAE and R2 of the rules are "
-        "over the rows that they cover, as in the paper; the forest's figures on the same rows are shown beside "
-        "them. The precision of a rule is 1 - its mean squared error / the variance of all counts, on training rows."
+        "over the rows that they cover, as in the paper; the forest's figures on the same rows are shown beside them. "
+        "The precision of a rule is 1 - its mean squared error / the variance of all counts, on training rows."
     ),
     lines=_lines(),
     run=run,
