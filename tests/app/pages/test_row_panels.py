@@ -13,6 +13,7 @@ from dash.exceptions import PreventUpdate
 from loans import ask_instead, make_loans
 from processes import wait_for
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 from suffice import SufficientExplainer
 from suffice._io.saved import from_bytes, to_bytes
@@ -22,6 +23,8 @@ from suffice.app.pages.row_panels import (
     changes_panel,
     find_changes,
     give_reasons,
+    proof_parts,
+    prove_rule,
     reasons_panel,
     stability_panel,
     update_stability,
@@ -328,3 +331,50 @@ def test_the_button_works_in_the_browser(open_app, mixed, own_processes):
     assert str(mixed.stability(View(row=7), lambda done: None)) in app.text("#stability-sentence")
     page.click("#next")
     page.wait_for_function("() => document.querySelector('#stability').innerText === ''")
+
+
+@pytest.fixture(scope="module")
+def proved():
+    X, y = make_loans()
+    X = X.drop(columns="account")
+    forest = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, y)
+    return Workspace.of(SufficientExplainer(random_state=0).for_model(forest, X), X, name="forest")
+
+
+def test_a_rule_is_proven_for_the_model(proved):
+    assert not proof_parts(proved)[0].hidden
+    view = next(view for view in map(View, range(50)) if proved.rule(view) is not None)
+    proof, reason = proved.proof(view)
+    assert proof == proved.explainer.prove(proved.rule(view)).proofs[0]
+    assert reason.is_minimal
+    text = all_text(prove_rule(proved, view))
+    assert proof.text in text
+    assert "Certain for the model:  RandomForestClassifier, 20 trees decides " in text
+    # Another set of the row has a rule of its own.
+    chosen = view.with_(chosen=("age", "debt"))
+    assert proved.proof(chosen)[1] == reason
+
+
+def test_without_a_model_of_trees_there_is_no_button(mixed):
+    assert proof_parts(mixed)[0].hidden
+    X, y = make_loans()
+    X = X.drop(columns="account")
+    linear = LogisticRegression().fit(X, y)
+    assert proof_parts(Workspace.of(SufficientExplainer(random_state=0).for_model(linear, X), X))[0].hidden
+
+
+def test_a_row_that_the_model_cannot_take_is_an_error(proved):
+    view = View(row=0)
+    message = all_text(prove_rule(proved, view.with_(edits={"income": "much"})))
+    assert "income" in message
+
+
+@pytest.mark.slow
+def test_the_rule_of_a_row_is_proven_in_the_browser(open_app, proved):
+    app = open_app(proved)
+    row = next(i for i in range(50) if proved.rule(View(row=i)) is not None)
+    page = app.open(row=row)
+    page.click("#proof-start")
+    app.wait_for_text("#proof", proved.proof(View(row=row))[0].sentence)
+    page.click("#next")
+    page.wait_for_function("() => document.querySelector('#proof').innerText === ''")

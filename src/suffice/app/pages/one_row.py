@@ -40,14 +40,14 @@ def layout(workspace: Workspace, view: View) -> html.Div:
         [_choosing(workspace, view), _editing(workspace, view), _settings(workspace, view, answer.effect)]
     )
     importance = html.Div(answer.importance, id="importance")
-    rule = html.Div(answer.rule, id="rule")
+    rule, proofs = html.Div(answer.rule, id="rule"), row_panels.proof_parts(workspace)
     main = html.Div(
         [
             html.Div(answer.care, id="row-message"),
             html.Section(answer.outcome, id="outcome-card", className="panel wide outcome-card"),
             _sets_panel(workspace, view),
             controls.panel("Importance", importance, note=IMPORTANCE_MEANINGS["minimal"]),
-            controls.panel("Rule", rule, note="of the chosen set, on the training data", wide=True),
+            controls.panel("Rule", rule, *proofs, note="of the chosen set, on the training data", wide=True),
             row_panels.reasons_panel(workspace),
             row_panels.changes_panel(workspace),
             row_panels.stability_panel(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 import numpy as np
-from dash import Dash, Input, Output, html
+from dash import Dash, Input, Output, ctx, html
 
 from suffice._forest.outcomes import read_targets
 from suffice._show.picture import set_text
@@ -50,6 +50,13 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
         Input("wanted-fixed", "value"),
         Input("scheme", "data"),
     )(lambda stored, *values: find_changes(*sessions.open(stored, "row"), *values))
+    app.callback(
+        Output("proof", "children"),
+        Input("proof-start", "n_clicks"),
+        Input("shown", "data"),
+        running=[(Output("proof-start", "loading"), True, False)],
+        prevent_initial_call=True,
+    )(lambda _, stored: prove_rule(*sessions.open(stored, "row")) if ctx.triggered_id == "proof-start" else [])
     controls.connect_job(
         app,
         jobs,
@@ -242,6 +249,25 @@ def _change(row_changes: RowChanges, i: int, view: View) -> html.Div:
         kind = "note under" if change.confirmed else "care"
         lines.append(html.Div(change.confirmation(row_changes.model), className=kind))
     return html.Div(lines, className="change")
+
+
+# --- proofs -----------------------------------------------------------------------------------------------------------
+
+
+def proof_parts(workspace: Workspace) -> list[Any]:
+    """Lay out the button that proves the rule for the model, if its trees can be read, and place for the answer."""
+    button = dmc.Button("Is it always so?", id="proof-start", size="compact-xs", variant="light")
+    return [html.Div(button, hidden=not workspace.can_prove, className="proof-start"), html.Div(id="proof")]
+
+
+def prove_rule(workspace: Workspace, view: View) -> list[Any]:
+    """Say whether the rule of a view holds for every point, and what is certain about its row."""
+    try:
+        proof, reason = workspace.proof(view)
+    except ERRORS as error:
+        return [controls.message("error", reword(error))]
+    certain = html.P([html.B("Certain for the model: "), reason.sentence.removeprefix("Proven: ")], className="note")
+    return [*([] if proof is None else [html.P(proof.text, className="lead")]), certain]
 
 
 # --- stability --------------------------------------------------------------------------------------------------------

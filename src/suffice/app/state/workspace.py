@@ -35,14 +35,17 @@ if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
     from suffice.explaining.explanation import Explanation, SufficientSet
     from suffice.explaining.explanations import Explanations
+    from suffice.explaining.proof import Proof
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
+    from suffice.proofs import CertainReason
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 N_KEPT = 64  # answers that are kept for the next click
 N_REFITS = 10  # forests of each kind that a page grows to measure the stability of a row
 N_LOOKED_AT, N_TRIED = 200, 20  # rows among which the first one to show is sought, and those that are explained
+PROOF_SECONDS = 3.0  # for the proof of a rule, and again for what is certain about a row
 MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
 
 
@@ -292,6 +295,29 @@ class Workspace:
         stability: SetStability = run_on_explainer("measure_stability", self.explainer_for(view), *arguments, step=step)
         step(2 * N_REFITS)
         return stability
+
+    @cached_property
+    def can_prove(self) -> bool:
+        """Whether the explainer knows its model, and the model's trees can be read."""
+        from suffice.proofs.asking import read_asked_of
+
+        if self.explainer.fitted_.model is None:
+            return False
+        try:
+            read_asked_of(self.explainer.fitted_, None, None)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    @_kept(lambda view: (view.key, view.chosen), is_locked=True)
+    def proof(self, view: View) -> tuple[Proof | None, CertainReason]:
+        """Prove the rule of a view for the model, and find what is certain about its row."""
+        explainer, rule = self.explainer_for(view), self.rule(view)
+        proofs = () if rule is None else explainer.prove(rule, max_seconds=PROOF_SECONDS).proofs
+        interval = self.explain(view).interval if self.is_regression else None
+        row = self.row_of(view)
+        reasons = explainer.certain_reasons(row, interval=interval, nearest=False, max_seconds=PROOF_SECONDS)
+        return next(iter(proofs), None), reasons[0]
 
     @_kept(lambda of_table: of_table)
     def quality(self, of_table: bool) -> Quality:
