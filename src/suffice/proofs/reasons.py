@@ -69,8 +69,8 @@ class ReasonSearch:
         begin = self.domain.begins
         for i, axis in enumerate(axes):
             points[begin[i] : begin[i + 1], i] = np.arange(axis.n_pieces)
-        reached = self._excess(points)
-        own = self._excess(self.point[None])[0]
+        reached = self.prover.excess(points, self.margins)
+        own = self.prover.excess(self.point[None], self.margins)[0]
         effects: Floats = np.array([reached[begin[i] : begin[i + 1]].max() for i in range(len(axes))]) - own
         for i in range(len(axes)):
             if reached[begin[i] : begin[i + 1]].max() > 0:
@@ -79,12 +79,6 @@ class ReasonSearch:
         # Ties, and sums that are nearly at the level: the search tells what these are.
         self.has_unsure_changes = bool(np.any((reached <= 0) & (reached > -1e-6)))
         return effects
-
-    def _excess(self, points: Point) -> Floats:
-        """Return by how much points surely exceed the level of a margin; at most 0: not surely."""
-        sums = self.prover.sums(points)
-        excess = [sums @ m.weights - (m.level + m.rounding) - 1e-9 * (1 + abs(m.level)) for m in self.margins]
-        return np.asarray(np.max(excess, axis=0)) if excess else np.full(len(points), -np.inf)
 
     def _add(self, contrastive: AxisSet) -> None:
         if not any(known <= contrastive for known in self.contrastive):
@@ -111,8 +105,8 @@ class ReasonSearch:
             return None
         self.n_checks += 1
         answer = self.prover.check(self.box(kept), self.decision, self.values, starts=self.point[None])
-        if answer.values is not None:
-            self._learn(self.domain.pieces(answer.values[None])[0])
+        if answer.point is not None:
+            self._learn(answer.point)
             return False
         self.n_open += answer.verdict == "open"
         return True if answer.verdict == "proven" else None
@@ -124,14 +118,14 @@ class ReasonSearch:
         while len(changed) > 1:
             tries = np.repeat(point[None], len(changed), axis=0)
             tries[np.arange(len(changed)), changed] = self.point[changed]
-            excess = self._excess(tries)
+            excess = self.prover.excess(tries, self.margins)
             best = int(excess.argmax())
             if excess[best] <= 0:
                 break
             point = tries[best]
             changed.pop(best)
         self._add(frozenset(changed))
-        if self._excess(point[None])[0] > 0:
+        if self.prover.excess(point[None], self.margins)[0] > 0:
             self.others.append(point)
 
     @property

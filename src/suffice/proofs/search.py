@@ -50,7 +50,6 @@ class Found:
     value: float
     bound: float
     least_cost: int
-    n_nodes: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Answer:
 
     verdict: Verdict
     values: Floats | None = None  # of a counterexample
-    n_nodes: int = 0
+    point: Point | None = None
 
 
 class Prover:
@@ -165,29 +164,29 @@ class Prover:
 
     def check(self, box: Box, decision: Decision, near: Floats, starts: Point | None = None) -> Answer:
         """Prove that a decision is kept in a box, or find a point where it is not."""
-        is_open, n_nodes = False, 0
+        is_open = False
         for margin in self.margins(decision):
             answer = self._check(box, decision, margin, near, starts)
-            n_nodes += answer.n_nodes
             if answer.verdict == "refuted":
-                return Answer("refuted", answer.values, n_nodes)
+                return answer
             is_open |= answer.verdict == "open"
-        return Answer("open" if is_open else "proven", None, n_nodes)
+        return Answer("open" if is_open else "proven")
 
     def _check(self, box: Box, decision: Decision, margin: Margin, near: Floats, starts: Point | None) -> Answer:
         """Ask first whether the level is reached up to rounding, then whether it is surely reached."""
-        n_nodes = 0
         for rounding in (margin.rounding, -margin.rounding):
             is_strict = margin.is_strict and rounding == 0
             found = self.search(box, margin.weights, margin.level - rounding, is_strict, starts=starts)
-            n_nodes += found.n_nodes
             if found.point is None:
                 is_proven = found.is_complete and rounding >= 0
-                return Answer("proven" if is_proven else "open", None, n_nodes)
+                return Answer("proven" if is_proven else "open")
             values = self.domain.values(box, found.point, near)
-            if self.domain.holds(box, values[None])[0] and not self.keeps(decision, values[None])[0]:
-                return Answer("refuted", values, n_nodes)
-        return Answer("open", None, n_nodes)
+            # Only constraints between columns may exclude values of a point; the core's sum is quicker than `keeps`.
+            is_in = not self.domain.at_most or self.domain.holds(box, values[None])[0]
+            is_otherwise = self.excess(found.point[None], [margin])[0] > 0 or not self.keeps(decision, values[None])[0]
+            if is_in and is_otherwise:
+                return Answer("refuted", values, found.point)
+        return Answer("open")
 
     def search(
         self,
@@ -202,7 +201,7 @@ class Prover:
         starts: Point | None = None,
     ) -> Found:
         """Search a box for a point whose margin reaches a level."""
-        [(is_complete, is_reached, point, value, bound, _, least_cost, n_nodes)] = _core.search_boxes(
+        [(is_complete, is_reached, point, value, bound, _, least_cost, _)] = _core.search_boxes(
             trees=self.trees,
             options=_core.ProofOptions(
                 wanted=wanted,
@@ -218,11 +217,17 @@ class Prover:
             cost=_NO_COST if cost is None else cost[None],
             most_cost=np.array([most_cost], dtype=np.int64),
         )
-        return Found(is_complete, point if is_reached else None, value, bound, least_cost, n_nodes)
+        return Found(is_complete, point if is_reached else None, value, bound, least_cost)
 
     def sums(self, points: Point) -> Floats:
         """Return the outputs at points."""
         return _core.sum_leaves(trees=self.trees, points=np.ascontiguousarray(points, dtype=np.int32))
+
+    def excess(self, points: Point, margins: Sequence[Margin]) -> Floats:
+        """Return by how much points surely exceed the level of a margin; at most 0: not surely."""
+        sums = self.sums(points)
+        excess = [sums @ m.weights - (m.level + m.rounding) - 1e-9 * (1 + abs(m.level)) for m in margins]
+        return np.asarray(np.max(excess, axis=0)) if excess else np.full(len(points), -np.inf)
 
     def extremes(self, box: Box) -> tuple[float, float, bool]:
         """Return the least and the largest predicted number in a box, or bounds if the budget ends before."""
