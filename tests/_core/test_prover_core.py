@@ -2,12 +2,8 @@
 
 import numpy as np
 import pytest
-from proof_models import forest_ensemble
-from sklearn.ensemble import RandomForestClassifier
 
 from suffice import _core
-from suffice.proofs.domain import Domain
-from suffice.proofs.search import Prover
 
 ARRAYS = {
     "n_pieces": np.array([3], dtype=np.int32),
@@ -21,29 +17,25 @@ ARRAYS = {
 }
 
 
-def ask(trees, allowed, level, n_threads=1, max_nodes=100, wanted=0):
-    n = len(allowed)
-    answers = _core.search_boxes(
+def ask(trees, allowed, level, wanted=0):
+    return _core.search_box(
         trees=trees,
-        options=_core.ProofOptions(
-            wanted=wanted, max_nodes=max_nodes, max_seconds=60.0, starts=[], n_threads=n_threads
-        ),
-        allowed=np.asarray(allowed, dtype=np.uint8),
-        weights=np.ones((n, 1)),
-        level=np.full(n, level),
-        strict=np.zeros(n, dtype=np.uint8),
-        cost=np.empty((0, 0), dtype=np.int64),
-        most_cost=np.zeros(n, dtype=np.int64),
+        options=_core.ProofOptions(wanted=wanted, max_nodes=100, max_seconds=60.0, starts=[]),
+        allowed=np.array(allowed, dtype=np.uint8),
+        weights=np.ones(1),
+        level=level,
+        is_strict=False,
+        cost=np.empty(0, dtype=np.int64),
+        most_cost=0,
     )
-    return [(answer[0], answer[1], answer[2].tolist(), *answer[3:]) for answer in answers]
 
 
 def test_a_split_is_answered_on_both_sides():
     trees = _core.PieceTrees(**ARRAYS)
-    left, right, empty = ask(trees, [[1, 1, 0], [1, 1, 1], [0, 0, 0]], 2.0)
-    assert left[:2] == (True, False)
-    assert right[:4] == (True, True, [2], 2.0)
-    assert empty[:2] == (True, False)
+    assert ask(trees, [1, 1, 0], 2.0)[:2] == (True, False)
+    is_complete, is_reached, point, value, *_ = ask(trees, [1, 1, 1], 2.0)
+    assert (is_complete, is_reached, point.tolist(), value) == (True, True, [2], 2.0)
+    assert ask(trees, [0, 0, 0], 2.0)[:2] == (True, False)
     np.testing.assert_array_equal(
         _core.sum_leaves(trees=trees, points=np.array([[0], [2]], dtype=np.int32)), [[1], [2]]
     )
@@ -69,34 +61,9 @@ def test_trees_that_are_none_are_refused(changes, message):
 
 def test_arrays_of_another_size_are_refused():
     trees = _core.PieceTrees(**ARRAYS)
-    with pytest.raises(ValueError, match="one box with its weights"):
-        ask(trees, [[1, 1]], 2.0)
+    with pytest.raises(ValueError, match="A box must have all pieces"):
+        ask(trees, [1, 1], 2.0)
     with pytest.raises(ValueError, match="unknown piece"):
         _core.sum_leaves(trees=trees, points=np.array([[3]], dtype=np.int32))
     with pytest.raises(ValueError, match="`wanted`"):
-        ask(trees, [[1, 1, 1]], 2.0, wanted=3)
-
-
-def test_threads_do_not_change_a_bit():
-    X = np.random.default_rng(0).normal(size=(200, 5))
-    forest = RandomForestClassifier(15, max_depth=4, random_state=0).fit(X, (X[:, 0] * X[:, 1] > 0).astype(int))
-    model = forest_ensemble(forest, list("abcde"))
-    trees = Prover(Domain.learn(model, X)).trees
-    n_pieces = Prover(Domain.learn(model, X)).domain.begins[-1]
-    allowed = (np.random.default_rng(1).random((12, n_pieces)) < 0.7).astype(np.uint8)
-
-    def answers(n_threads):
-        return _core.search_boxes(
-            trees=trees,
-            options=_core.ProofOptions(wanted=1, max_nodes=50, max_seconds=60.0, starts=[], n_threads=n_threads),
-            allowed=allowed,
-            weights=np.tile([-1.0, 1.0], (12, 1)),
-            level=np.full(12, -9.0),
-            strict=np.zeros(12, dtype=np.uint8),
-            cost=np.empty((0, 0), dtype=np.int64),
-            most_cost=np.zeros(12, dtype=np.int64),
-        )
-
-    one, four = answers(1), answers(4)
-    assert [(*a[:2], a[2].tolist(), *a[3:]) for a in one] == [(*a[:2], a[2].tolist(), *a[3:]) for a in four]
-    assert any(a[-1] > 1 for a in one)
+        ask(trees, [1, 1, 1], 2.0, wanted=3)

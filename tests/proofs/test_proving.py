@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from proof_models import forest_ensemble, stump_model
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import Rule, SufficientExplainer
 from suffice._table.condition import Condition
@@ -159,6 +159,8 @@ def test_the_explainer_attaches_proofs(explained):
     assert proven.attached[0].rule.proof == proven.proofs[0]
     assert proven.attached[0].rule.proof.sentence in str(proven.attached[0])
     assert len(proven.to_frame()) == len(proven.rules)
+    assert proven.attached.to_frame("rows")["proof"][0] == proven.proofs[0].verdict
+    assert "proof" not in explanations.to_frame("rows")
     assert proven.heading in str(proven)
     assert '"verdict"' in proven.to_json()
 
@@ -269,3 +271,13 @@ def test_a_value_of_an_exception_has_few_digits():
     table = pd.DataFrame({"age": [20.25, 25, 29.5], "job": ["cook", "cook", "cook"]})
     proof = make_rule([], "no").check_model(stump_model(), table, domain={"age": (20, 31)}).proof
     assert proof.counterexample == {"age": 30.01, "job": "cook"}
+
+
+def test_another_model_of_numbers_is_refused():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 2)), columns=["a", "b"])
+    one, other = (RandomForestRegressor(5, random_state=s, max_depth=3).fit(X, X.a + X.b) for s in (0, 1))
+    explainer = SufficientExplainer(random_state=0).for_model(one, X)
+    assert explainer.prove(explainer.explain(X[:1]))
+    with pytest.raises(ValueError, match="pass the model that it explains"):
+        explainer.prove(explainer.explain(X[:1]), other)

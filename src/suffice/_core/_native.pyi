@@ -227,21 +227,19 @@ class PieceTrees:
     ) -> None: ...
 
 class ProofOptions:
-    def __init__(
-        self, *, wanted: int, max_nodes: int, max_seconds: float, starts: Sequence[int], n_threads: int
-    ) -> None: ...
+    def __init__(self, *, wanted: int, max_nodes: int, max_seconds: float, starts: Sequence[int]) -> None: ...
 
-def search_boxes(
+def search_box(
     *,
     trees: PieceTrees,
     options: ProofOptions,
     allowed: NDArray[np.uint8],
     weights: Floats,
-    level: Floats,
-    strict: NDArray[np.uint8],
+    level: float,
+    is_strict: bool,
     cost: NDArray[np.int64],
-    most_cost: NDArray[np.int64],
-) -> list[tuple[bool, bool, NDArray[np.int32], float, float, int, int, int]]: ...
+    most_cost: int,
+) -> tuple[bool, bool, NDArray[np.int32], float, float, int, int]: ...
 def sum_leaves(*, trees: PieceTrees, points: NDArray[np.int32]) -> Floats: ...
 def kernel_names() -> list[str]: ...
 def use_kernels(*, name: str) -> None: ...

@@ -63,41 +63,27 @@ void init_trees(PieceTrees* self, const Vector<std::int32_t>& n_pieces, const Ve
     new (self) PieceTrees(std::move(trees));
 }
 
-// For each line of `allowed`, a box: does the margin with the line of `weights` reach the level? `cost` has a line for
-// each box, or none.
-nb::list search_boxes(const PieceTrees& trees, const ProofOptions& options,
-                      const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& allowed,
-                      const DoubleMatrix& weights, const Vector<double>& level, const Vector<std::uint8_t>& strict,
-                      const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& cost,
-                      const Vector<std::int64_t>& most_cost) {
-    const std::size_t n = allowed.shape(0), n_pieces = trees.n_pieces();
-    require(allowed.shape(1) == n_pieces && weights.shape(0) == n && weights.shape(1) == trees.n_outputs &&
-                level.shape(0) == n && strict.shape(0) == n && most_cost.shape(0) == n,
-            "There must be one box with its weights and its level for each question.");
-    require(cost.shape(0) == 0 || (cost.shape(0) == n && cost.shape(1) == n_pieces), "There must be a cost by piece.");
+// Does the margin with these weights reach the level in a box? `cost` is by piece, or empty.
+nb::tuple search_box(const PieceTrees& trees, const ProofOptions& options, const Vector<std::uint8_t>& allowed,
+                     const Vector<double>& weights, double level, bool is_strict, const Vector<std::int64_t>& cost,
+                     std::int64_t most_cost) {
+    require(allowed.shape(0) == trees.n_pieces() && weights.shape(0) == trees.n_outputs,
+            "A box must have all pieces, and a margin a weight for each output.");
+    require(cost.shape(0) == 0 || cost.shape(0) == trees.n_pieces(), "There must be a cost by piece.");
     require(options.starts.size() % trees.n_columns() == 0, "A start must have a piece for each column.");
-    std::vector<ProofResult> results(n);
+    ProofResult r;
     StopFlag stop{false};
-    const auto make_worker = [&] {
-        return [&, search = std::make_shared<BoxSearch>(trees, options, stop)](std::size_t i) {
-            const std::span<const std::int64_t> own_cost =
-                cost.shape(0) == 0 ? std::span<const std::int64_t>{} : std::span{cost.data() + i * n_pieces, n_pieces};
-            results[i] = search->run({allowed.data() + i * n_pieces, n_pieces},
-                                     {weights.data() + i * trees.n_outputs, trees.n_outputs}, level.data()[i],
-                                     strict.data()[i] != 0, own_cost, most_cost.data()[i]);
-        };
+    const auto search = [&](std::size_t) {
+        r = BoxSearch(trees, options, stop)
+                .run(span_of(allowed), span_of(weights), level, is_strict, span_of(cost), most_cost);
     };
     {
         const nb::gil_scoped_release release;
-        for_each_row(n, options.n_threads, stop, make_worker, watcher(), 1);
+        for_each_row(1, 1, stop, [&] { return search; }, watcher(), 1);
     }
-    nb::list out;
-    for (ProofResult& r : results) {
-        const std::size_t n_columns = r.point.size();
-        out.append(nb::make_tuple(r.is_complete, r.is_reached, to_array<std::int32_t>(std::move(r.point), {n_columns}),
-                                  r.value, r.bound, r.cost, r.least_cost, r.n_nodes));
-    }
-    return out;
+    const std::size_t n_columns = r.point.size();
+    return nb::make_tuple(r.is_complete, r.is_reached, to_array<std::int32_t>(std::move(r.point), {n_columns}), r.value,
+                          r.bound, r.least_cost, r.n_nodes);
 }
 
 // By point: the outputs, added tree by tree.
@@ -134,15 +120,14 @@ void bind_prover(nb::module_& m) {
         .def(
             "__init__",
             [](ProofOptions* self, int wanted, std::size_t max_nodes, double max_seconds,
-               std::vector<std::int32_t> starts, std::size_t n_threads) {
+               std::vector<std::int32_t> starts) {
                 require(wanted >= 0 && wanted <= 2, "`wanted` must be 0, 1 or 2.");
-                new (self)
-                    ProofOptions{static_cast<Wanted>(wanted), max_nodes, max_seconds, std::move(starts), n_threads};
+                new (self) ProofOptions{static_cast<Wanted>(wanted), max_nodes, max_seconds, std::move(starts)};
             },
-            nb::kw_only(), "wanted"_a, "max_nodes"_a, "max_seconds"_a, "starts"_a, "n_threads"_a);
+            nb::kw_only(), "wanted"_a, "max_nodes"_a, "max_seconds"_a, "starts"_a);
     m.def("sum_leaves", &sum_leaves, nb::kw_only(), "trees"_a, "points"_a);
-    m.def("search_boxes", &search_boxes, nb::kw_only(), "trees"_a, "options"_a, "allowed"_a, "weights"_a, "level"_a,
-          "strict"_a, "cost"_a, "most_cost"_a);
+    m.def("search_box", &search_box, nb::kw_only(), "trees"_a, "options"_a, "allowed"_a, "weights"_a, "level"_a,
+          "is_strict"_a, "cost"_a, "most_cost"_a);
 }
 
 }  // namespace suffice

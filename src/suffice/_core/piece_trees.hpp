@@ -119,7 +119,8 @@ class BoxedTrees {
         : units(trees, weights), trees_(trees), allowed_(allowed), sides_(trees.splits.size(), kUnknown) {
         find_splits();
         keep_pieces(cost);
-        cut_trees();
+        for (const std::int32_t root : trees.roots)
+            if (!is_empty) cut_tree(root);
     }
 
     MarginUnits units;
@@ -128,7 +129,7 @@ class BoxedTrees {
     std::vector<std::size_t> leaf_begin{0};  // by tree that is left, and the end
     std::vector<Units> leaf_units;
     std::vector<Pair> pairs;  // by tree
-    std::vector<std::vector<std::size_t>> pairs_of_column, pairs_of_tree;
+    std::vector<std::vector<std::size_t>> pairs_of_column;
     std::vector<std::size_t> kept_begin{0};  // by column that is left, and the end
     std::vector<std::int32_t> kept;          // the piece that stands for those that are not separated
     std::vector<std::int64_t> kept_cost;     // the least cost of these
@@ -212,8 +213,7 @@ class BoxedTrees {
     }
 
     void keep_column(std::size_t c, std::vector<std::uint8_t>& ends, std::span<const std::int64_t> cost) {
-        const std::size_t first = trees_.piece_begin[c], n = rank_[c].size();
-        const std::size_t begin = kept.size();
+        const std::size_t first = trees_.piece_begin[c], n = rank_[c].size(), begin = kept.size();
         ends[0] = 0;
         bool starts = true;
         for (std::size_t p = 0; p < n; ++p) {
@@ -243,14 +243,6 @@ class BoxedTrees {
         kept_begin.push_back(kept.size());
     }
 
-    void cut_trees() {
-        if (is_empty) return;
-        for (const std::int32_t root : trees_.roots) {
-            cut_tree(root);
-            if (is_empty) return;
-        }
-    }
-
     // Makes the pairs of a tree that ask about its splits, by the ends of their runs.
     void make_pairs(std::int32_t root) {
         open_.assign(1, root);
@@ -265,8 +257,7 @@ class BoxedTrees {
             if (side & kLeft) open_.push_back(trees_.left[at]);
             if (side != kBoth) continue;
             const PieceSplit& split = trees_.splits[static_cast<std::size_t>(trees_.split[at])];
-            const auto c = static_cast<std::size_t>(split.column);
-            const std::size_t column = left_[c];
+            const std::size_t c = static_cast<std::size_t>(split.column), column = left_[c];
             const auto found = std::find(used_.begin(), used_.end(), column);
             const auto place = static_cast<std::size_t>(found - used_.begin());
             if (found == used_.end()) {
@@ -355,14 +346,12 @@ class BoxedTrees {
             base += leaf_units.back();
             leaf_units.pop_back();
         } else {
-            pairs_of_tree.emplace_back();
             for (std::size_t i = 0; i < n; ++i) {
                 Pair& pair = pairs[first_pair + i];
                 for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) pair.set_of.push_back(sets_of_leaves[leaf * n + i]);
                 pair.first_set = n_sets;
                 n_sets += pair.n_sets;
                 pairs_of_column[pair.column].push_back(first_pair + i);
-                pairs_of_tree.back().push_back(first_pair + i);
             }
             leaf_begin.push_back(leaf_units.size());
         }

@@ -24,7 +24,6 @@ struct ProofOptions {
     std::size_t max_nodes = 0;
     double max_seconds = 0;
     std::vector<std::int32_t> starts;  // points to begin with, one after the other
-    std::size_t n_threads = 1;         // for many boxes
 };
 
 struct ProofResult {
@@ -269,7 +268,6 @@ class BoxSearch {
         const bool is_root = result_.n_nodes++ == 0;
         if (b_->n_columns() > 0 && !tighten(state, is_root)) return;
         std::vector<std::uint32_t> point = state.choice;
-        for (std::size_t c = 0; c < point.size(); ++c) take_live(state, c, point[c]);
         if (is_root && options_.wanted != Wanted::kCheapest) improve(point);
         consider(point);
         if (options_.wanted == Wanted::kCheapest) {
@@ -281,12 +279,6 @@ class BoxSearch {
         divide(std::move(state), stack);
     }
 
-    void take_live(const State& s, std::size_t c, std::uint32_t& piece) const {
-        const std::uint8_t* live = s.live.data() + b_->kept_begin[c];
-        if (live[piece]) return;
-        piece = 0;
-        while (!live[piece]) ++piece;
-    }
     std::uint32_t cheapest(const State& s, std::size_t c) const {
         const std::size_t begin = b_->kept_begin[c];
         std::size_t p = begin;
@@ -313,7 +305,7 @@ class BoxSearch {
                 const auto high = static_cast<double>(std::max(fall_left_[p], fall_right_[p]));
                 const double middle = static_cast<double>(std::min(n_before, state.n_live[c] - n_before));
                 double score = (low + high / 8) * (1 << 10) + middle / state.n_live[c];
-                if (options_.wanted == Wanted::kCheapest && state.n_live[c] > 1) score += cost_score(state, c, p);
+                if (options_.wanted == Wanted::kCheapest) score += cost_score(state, c, p);
                 if (score <= best_score) continue;
                 best_score = score;
                 column = c;
@@ -351,21 +343,14 @@ class BoxSearch {
         Units* from = of_run_.data() + n_runs;  // the best of the runs from r on
         for (std::size_t r = n_runs; r-- > 0;) from[r] = std::max(of_run_[r], r + 1 < n_runs ? from[r + 1] : kNever);
         const Units best = from[0];
-        Units before = of_run_[0];
-        p = 1;
-        for (std::size_t r = 0; r < n_runs; ++r) {
+        Units before = kNever;
+        p = 0;
+        for (std::size_t r = 0; r < n_runs; ++r)
             for (; p < pair.run_end[r]; ++p) {
-                before = std::max(before, of_run_[r]);
-                fall_left_[p] += best - std::max(before, -kTop);
+                if (p > 0) fall_left_[p] += best - std::max(before, -kTop);
                 fall_right_[p] += best - std::max(from[r], -kTop);
-            }
-            if (r + 1 < n_runs) {  // the piece with which the next run begins
                 before = std::max(before, of_run_[r]);
-                fall_left_[p] += best - std::max(before, -kTop);
-                fall_right_[p] += best - std::max(from[r + 1], -kTop);
-                ++p;
             }
-        }
     }
 
     void cut(State& s, std::size_t c, std::size_t place, bool keeps_left) const {

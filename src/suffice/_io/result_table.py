@@ -209,6 +209,9 @@ def result_frame(
     types: dict[str, ValueType] = {ROW: "int", ID: "str", **result_types(prediction, outcome, is_checked=is_checked)}
     library = (explanations.library if library is None else library) or "pandas"
     columns = {ROW: numbers, **ids, **result_columns(explanations)}
+    proofs = [None if rule is None or rule.proof is None else rule.proof.verdict for rule in explanations.rules]
+    if any(proofs):
+        columns["proof"], types["proof"] = proofs, "str"
     made = {name: _make_column(values, types[name], library) for name, values in columns.items()}
     made = {ROW: made.pop(ROW), **kept, **made}
     if library == "polars":

@@ -523,7 +523,8 @@ class Explanations(Sequence[Explanation]):
         of : {"sets", "rows", "importance"}, default="sets"
             "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
             with its best set; `sdp_lower` is NaN for all sets but the best one of a row. "rows": one line for each row
-            with its best set and its rule, as the command ``suffice explain`` writes them. "importance": one line for
+            with its best set and its rule, as the command ``suffice explain`` writes them, and with the verdict of its
+            `proof` if rules have been proven. "importance": one line for
             each row, one column for each variable, with the LXI. If the rows have identifiers, "sets" and "rows" have
             a column `id`; `row` is the position in the table that was explained.
 

@@ -119,6 +119,8 @@ def read_asked(
 
 def read_asked_of(state: Fitted, model: Any, X: Any, **options: Any) -> AskedModel:
     """Read the model of an explainer, and the domain of its table, or those that are passed instead."""
+    from suffice.proofs.reading import compare_outputs
+
     if model is None and state.model is None:
         raise ValueError("`model` is needed: only an explainer made by `for_model` knows one, and no file holds it.")
     if state.is_probability:
@@ -133,10 +135,12 @@ def read_asked_of(state: Fitted, model: Any, X: Any, **options: Any) -> AskedMod
     asked = read_asked(known.model if model is None and known else model, table, groups=groups, **options)
     if state.model_name is not None and X is None:
         outcomes = state.training_table[1]
-        decided = asked.domain.ensemble.decide(asked.rows)
-        if len(decided) == len(outcomes) and state.classes is not None and np.mean(decided == outcomes) < LEAST_AGREED:
+        agreed = 1.0
+        if len(outcomes) == len(asked.rows):
+            agreed -= compare_outputs(asked.domain.ensemble, table, outcomes)
+        if agreed < LEAST_AGREED:
             raise ValueError(
-                f"{asked.domain.ensemble.name} decides {np.mean(decided == outcomes):.0%} of the rows as the outputs "
-                "that the explainer was fitted on: pass the model that it explains."
+                f"{asked.domain.ensemble.name} decides {agreed:.0%} of the rows as the outputs that the explainer was "
+                "fitted on: pass the model that it explains."
             )
     return asked

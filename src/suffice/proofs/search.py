@@ -22,7 +22,7 @@ Decision = Any
 MAX_NODES = 20_000
 MAX_SECONDS = 10.0
 _ANY, _LARGEST, _CHEAPEST = range(3)
-_NO_COST = np.empty((0, 0), dtype=np.int64)
+_NO_COST = np.empty(0, dtype=np.int64)
 
 
 class Budget(NamedTuple):
@@ -201,21 +201,20 @@ class Prover:
         starts: Point | None = None,
     ) -> Found:
         """Search a box for a point whose margin reaches a level."""
-        [(is_complete, is_reached, point, value, bound, _, least_cost, _)] = _core.search_boxes(
+        is_complete, is_reached, point, value, bound, least_cost, _ = _core.search_box(
             trees=self.trees,
             options=_core.ProofOptions(
                 wanted=wanted,
                 max_nodes=self.budget.max_nodes,
                 max_seconds=self.budget.max_seconds,
                 starts=[] if starts is None else starts.ravel().tolist(),
-                n_threads=1,
             ),
-            allowed=box.flags[None],
-            weights=np.ascontiguousarray(weights[None]),
-            level=np.array([level]),
-            strict=np.array([is_strict], dtype=np.uint8),
-            cost=_NO_COST if cost is None else cost[None],
-            most_cost=np.array([most_cost], dtype=np.int64),
+            allowed=box.flags,
+            weights=np.ascontiguousarray(weights),
+            level=level,
+            is_strict=is_strict,
+            cost=_NO_COST if cost is None else cost,
+            most_cost=most_cost,
         )
         return Found(is_complete, point if is_reached else None, value, bound, least_cost)
 
