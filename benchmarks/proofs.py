@@ -1,9 +1,11 @@
 """Proofs on the trees of models, beside PyXAI: ``make bench-proofs``, or ``python -m benchmarks.proofs TABLE ...``.
 
 For each table, XGBoost models of 20, 100 and 500 trees and of depth 3, 6 and 10 are fitted on the training rows (a
-forest of scikit-learn of 100 trees of depth 6 beside them), and explainers on their outputs. Measured are
+forest of scikit-learn and a LightGBM model of 100 trees of depth 6 beside them), and explainers on their outputs.
+Measured are
 
 - the rules of held-out rows: proven, refuted or open within 1 s each;
+- the bounds of the certain reasons, given back as rules, which can be proven: how many are, within 1 s each;
 - certain reasons of held-out rows: whether a set is known to be minimal within 5 s, its size, and the CPU time;
 - PyXAI's reasons for the same rows of the same models: the tree-specific reason of boosted trees (its only one for
   them in version 2), of one run and of its default of 50, and the sufficient reason of the forest. It holds bounds,
@@ -22,6 +24,7 @@ import time
 import warnings
 from pathlib import Path
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import xgboost
@@ -31,13 +34,15 @@ from benchmarks.printing import print_table
 from benchmarks.real_tables import load_table
 from benchmarks.turns import ROOT, Worker, WorkerError
 from suffice import SufficientExplainer
+from suffice.explaining.rule import Promise
 from suffice.proofs.asking import read_asked_of
+from suffice.proofs.finding import _conditions
 from suffice.proofs.proving import prove_promise
 from suffice.proofs.reasons import ReasonSearch
 
 TABLES = ("german credit", "bank", "compas", "attrition", "california", "breast cancer")
 N_TREES, DEPTHS = (20, 100, 500), (3, 6, 10)
-MAX_TRAIN, N_RULE_ROWS, N_ROWS, N_DRAWN = 1000, 25, 5, 2000
+MAX_TRAIN, N_RULE_ROWS, N_ROWS, N_DRAWN = 1000, 25, 10, 2000
 RULE_SECONDS, REASON_SECONDS, PEER_SECONDS = 1.0, 5.0, 20.0
 WIDTH = 0.1  # of a predicted number, on both sides, as a share of the range of the outcomes
 PEER = ROOT / ".venv-pyxai" / "bin" / "python"
@@ -47,6 +52,8 @@ NAMES = (
     "proven",
     "refuted",
     "open",
+    "s each",
+    "of reasons proven",
     "s each",
     "minimal in 5 s",
     "smallest",
@@ -68,6 +75,9 @@ def fit(kind, n_trees, depth, X, y, is_class):
     if kind == "forest":
         make = RandomForestClassifier if is_class else RandomForestRegressor
         return make(n_trees, max_depth=depth, random_state=0).fit(X, y)
+    if kind == "LightGBM":
+        make = lightgbm.LGBMClassifier if is_class else lightgbm.LGBMRegressor
+        return make(n_estimators=n_trees, max_depth=depth, n_jobs=1, random_state=0, verbose=-1).fit(X, y)
     make = xgboost.XGBClassifier if is_class else xgboost.XGBRegressor
     return make(n_estimators=n_trees, max_depth=depth, n_jobs=1, random_state=0).fit(X, y)
 
@@ -107,13 +117,26 @@ def find_reason(asked, model, row, width, points):
     if width is not None:
         decision = (float(own) - width, float(own) + width)
     start = time.process_time()
-    found = ReasonSearch(asked.prover, values, decision, max_seconds=REASON_SECONDS).find()
+    search = ReasonSearch(asked.prover, values, decision, max_seconds=REASON_SECONDS)
+    found = search.find()
     seconds = time.process_time() - start
     kept = [asked.domain.axes[i].name for i in found.axes]
     tried = points.assign(**{name: row[name].iloc[0] for name in kept})
     predicted = model.predict(tried)
     is_wrong = bool((predicted != own).any() if width is None else (np.abs(predicted - own) > width * 1.001).any())
-    return seconds, found, is_wrong
+    conditions = _conditions(search, search.grow(found.axes), found.axes)
+    interval = None if width is None else decision
+    return seconds, found, is_wrong, Promise(conditions, own, interval)
+
+
+def prove_reasons(asked, promises):
+    """Check the bounds of certain reasons as rules, of their own budget: verdicts and CPU seconds."""
+    verdicts, seconds = [], []
+    for promise in promises:
+        start = time.process_time()
+        verdicts.append(prove_promise(promise, asked).verdict)
+        seconds.append(time.process_time() - start)
+    return verdicts, seconds
 
 
 def measure(kind, n_trees, depth, train, explained, is_class):
@@ -133,10 +156,12 @@ def measure(kind, n_trees, depth, train, explained, is_class):
         np.save(folder / "rows.npy", rows.to_numpy())
         if kind == "forest":
             (folder / "model.pkl").write_bytes(pickle.dumps(model))
-        else:
+        elif kind == "XGBoost":
             model.save_model(folder / "model.json")
         problem, worker = None, None
         try:
+            if kind == "LightGBM":
+                raise WorkerError("PyXAI was not asked about LightGBM")
             kinds = (folder, "class" if is_class else "number")
             worker = Worker(PEER, "benchmarks.proofs_pyxai", *kinds, folder=folder)
         except (WorkerError, OSError) as error:
@@ -148,7 +173,11 @@ def measure(kind, n_trees, depth, train, explained, is_class):
             worker.close()
     counts = [str(verdicts.count(verdict)) for verdict in ("proven", "refuted", "open")]
     times, found = [line[0] for line in own], [line[1] for line in own]
+    quick = read_asked_of(explainer.fitted_, model, None, also=rows, max_seconds=RULE_SECONDS)
+    quick.prover.trees  # noqa: B018 (made once)
+    of_reasons, reason_seconds = prove_reasons(quick, [line[3] for line in own])
     line = [f"{kind}, {n_trees} x {depth}", str(len(verdicts)), *counts, f"{np.median(seconds):.3f}"]
+    line += [f"{of_reasons.count('proven')} of {len(of_reasons)}", f"{np.median(reason_seconds):.3f}"]
     line += [
         f"{sum(f.is_minimal for f in found)} of {len(found)}",
         f"{sum(f.is_smallest for f in found)} of {len(found)}",
@@ -164,7 +193,7 @@ def measure(kind, n_trees, depth, train, explained, is_class):
             if answers
             else ["-", "-"]
         )
-    return line, n_wrong + sum(wrong for *_, wrong in own), problem
+    return line, n_wrong + sum(wrong for _, _, wrong, _ in own) + of_reasons.count("refuted"), problem
 
 
 def ask_peer(worker, i, answers, kind):
@@ -203,8 +232,9 @@ def main():
         print(f"\n### {name}: {len(parts[0].X)} training rows, {numbers.shape[1]} columns\n", flush=True)
         lines, notes = [], []
         shapes = [("XGBoost", n_trees, depth) for n_trees in options.trees for depth in options.depths]
-        has_forest = table.is_class and 100 in options.trees and 6 in options.depths
-        for kind, n_trees, depth in shapes + [("forest", 100, 6)] * has_forest:
+        if 100 in options.trees and 6 in options.depths:
+            shapes += [("LightGBM", 100, 6), *[("forest", 100, 6)] * table.is_class]
+        for kind, n_trees, depth in shapes:
             line, n_wrong, problem = measure(kind, n_trees, depth, *parts, table.is_class)
             lines.append(line)
             notes.append(f"{line[0]}: {n_wrong} answers contradicted.") if n_wrong else None
