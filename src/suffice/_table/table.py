@@ -35,6 +35,8 @@ _DATE = re.compile(rf"{_DAY}(?:[T ]\s*{_TIME})?")
 MAX_NUMERIC_LABELS = 20
 # A column is nearly one of numbers, or one of dates, from this share of its known rows on.
 NEARLY_ALL = 0.95
+# Columns of so many rows of a frame are read together.
+FEW_ROWS = 64
 
 
 def is_number(text: str) -> bool:
@@ -163,7 +165,7 @@ class Table:
         has_names = all(is_text) and len(own_names) > 0
         names = [str(name) for name in own_names] if has_names else numbered_names(len(own_names))
         # Not by position: that lists all names for each column, so that 40,000 columns take minutes.
-        columns = list(frame.iter_columns())
+        columns = list(frame.iter_columns()) if len(frame) > FEW_ROWS else _few_columns(frame)
         return cls(names, columns, len(frame), has_names, frame.implementation.name.lower())
 
     @classmethod
@@ -459,6 +461,22 @@ def read_columns(X: Any) -> Table:
                 raise ValueError(f"Column {name!r} of `X` must have {n_rows} values, got shape {column.shape}.")
         return Table([str(name) for name in X], columns, n_rows)
     return Table.from_array(np.asarray(X) if not isinstance(X, list | tuple) else _as_array(X))
+
+
+def _few_columns(frame: Any) -> list[Any]:
+    """Return the columns of few rows; numbers of pandas as arrays, since a series costs more than a few numbers."""
+    native = frame.to_native()
+    if not frame.implementation.is_pandas():
+        return list(frame.iter_columns())
+    kinds = [dtype.str if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else "" for dtype in native.dtypes]
+    columns: list[Any] = [None] * len(kinds)
+    for kind in dict.fromkeys(kinds):
+        positions = [i for i, own in enumerate(kinds) if own == kind]
+        part = native if len(positions) == len(kinds) else native.iloc[:, positions]
+        values = as_frame(part).iter_columns() if not kind else part.to_numpy().T
+        for i, column in zip(positions, values, strict=True):
+            columns[i] = column
+    return columns
 
 
 def _as_array(values: Any) -> NDArray[Any]:
