@@ -5,14 +5,15 @@
 # make bench-speed   default forests beside shap, shapiq, woodelf, fasttreeshap and XGBoost
 # make bench-rules   short lists of rules against nine other models of few rules; about half an hour
 # make bench-proofs   rules and certain reasons on the trees of models, beside PyXAI
-# make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
+# make bench-what-if   readings of changes on real tables, and stories (docs/evidence/what_if.md)
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make bench-estimator   what the default finds and misses: known variables, noise, power, categories, seeds, time
 # make wheels   wheels for this system, each tried without a compiler     make sbom   what is inside a wheel, as CycloneDX
 # make test-lowest   the tests with the lowest versions that pyproject.toml allows   make recipe   check the conda recipe
 # make kernels-arm   the NEON build of the kernels, emulated     make portable   the core compiled for Windows and macOS
 # make test-catboost   the tests of models of CatBoost, which is too large for the default environment (280 MB)
-# make experiments, make experiments-quick   the paper's tables and figures
+# make experiments   the paper's tables and figures, hours; make experiments-quick   the same in minutes, small
+# make bench-peers   what acv, PyXAI, Anchors, LORE and calibrated-explanations answer for the same rows
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
 # make soak MINUTES=10   the app under 50 clients that upload, fit, cancel and vanish; answers compared with the library's
 # make sanitize   tests and fuzz of the core under address, undefined and thread sanitizers; SANITIZE= runs a short form
@@ -21,6 +22,7 @@ SANITIZE ?= --whole
 MINUTES ?= 10
 CLIENTS ?= 50
 PYTHON_OF_PEERS ?= python3.12
+PYTHON_OF_ACV ?= python3.9
 PYTHON_LOWEST ?= python3.11
 # The wheel that CPython 3.12 builds is for all later ones, too.
 WHEEL_PYTHONS ?= python3.11 python3.12
@@ -34,7 +36,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 
 .PHONY: demo test test-slow lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
-.PHONY: bench-estimator bench-proofs experiments experiments-quick fuzz soak sanitize kernels-arm clean test-catboost
+.PHONY: bench-estimator bench-proofs bench-peers experiments experiments-quick fuzz soak sanitize kernels-arm clean test-catboost
 .PHONY: test-lowest wheels sbom portable recipe
 
 demo: .venv/installed
@@ -102,6 +104,10 @@ bench-rules: .venv-peers/installed
 bench-proofs: .venv/installed-test .venv-pyxai/installed
 	$(BIN)/python -m benchmarks.proofs
 
+# acv-exp has wheels up to Python 3.9; the others share an environment.
+bench-peers: .venv/installed-test .venv-acv/installed .venv-pyxai/installed .venv-calibrated/installed
+	$(BIN)/python -m benchmarks.peers --page docs/evidence/printed/peers.txt
+
 bench-what-if: .venv/installed-test
 	$(BIN)/python -m benchmarks.what_if
 
@@ -123,7 +129,7 @@ sanitize: .venv/installed-test
 
 # The paper's experiments, in an environment of their own: the other methods need old and many packages.
 experiments: .venv-experiments/installed .venv-alibi/installed
-	.venv-experiments/bin/python -m experiments --page docs/reproduce.md
+	.venv-experiments/bin/python -m experiments --pages docs
 
 experiments-quick: .venv-experiments/installed
 	.venv-experiments/bin/python -m experiments --quick
@@ -229,6 +235,21 @@ $(MODULES): | .venv/created
 	test -d .venv-pyxai || $(PYTHON_OF_PEERS) -m venv .venv-pyxai
 	.venv-pyxai/bin/python -m pip install --quiet --disable-pip-version-check --no-compile pyxai==2.0.1 \
 	  scikit-learn==1.9.1 xgboost==3.4.1
+	touch $@
+
+# The authors' package: it asks for more than it imports here, and for a NumPy without releases for later Pythons.
+.venv-acv/installed:
+	test -d .venv-acv || $(PYTHON_OF_ACV) -m venv .venv-acv
+	.venv-acv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile lightgbm==3.3.5 \
+	  matplotlib==3.8.4 numpy==1.21.6 pandas==1.3.5 scikit-learn==1.0.2 scipy==1.7.3 seaborn==0.12.2 tqdm
+	.venv-acv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps acv-exp==1.2.3 \
+	  skranger==0.8.0
+	touch $@
+
+.venv-calibrated/installed:
+	test -d .venv-calibrated || $(PYTHON_OF_PEERS) -m venv .venv-calibrated
+	.venv-calibrated/bin/python -m pip install --quiet --disable-pip-version-check --no-compile anchor-exp==0.0.2.0 \
+	  calibrated-explanations==1.0.2 lore-sa==1.1.3 scikit-learn==1.9.1
 	touch $@
 
 .venv-peers/installed: $(SOURCES)

@@ -68,7 +68,7 @@ def make_cases(folder):
         "diabetes, rules, 50 rows": lambda: diabetes.explain(numbers.data[:50], sets="minimal"),
         "breast cancer, SDP of a set": lambda: on_array.sdp(array, [0, 7, 22]),
         "breast cancer, fit": lambda: SufficientExplainer(random_state=0, n_jobs=1, **paper).fit(array, y),
-        "list of rules": lambda: GlobalRulesClassifier.from_explanations(explained).simplify(0.01),
+        "list of rules": lambda: GlobalRulesClassifier.from_explanations(explained).simplify(),
         "frame of sets": explained.to_frame,
         "cards of 20 rows": lambda: [e._repr_html_() for e in explained[:20]],
         "report of 200 rows": lambda: explained.report(folder / "report.html"),

@@ -1,7 +1,7 @@
 """Whether the probability of "all variables together" is right: on known laws of classes, and on held-out rows.
 
-``python -m benchmarks.all_variables`` prints the table of docs/honesty.md (a few minutes; the data folder is named by
-``SUFFICE_DATA``).
+``python -m benchmarks.all_variables`` prints the figures of docs/evidence/honesty.md (a few minutes; the data folder is
+named by ``SUFFICE_DATA``).
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from experiments.counterfactual_ours import OursOnTable
 from experiments.counterfactual_tables import Columns, Judge, OnFrames, Problem, fit_model
 from experiments.counterfactuals import LOADERS, MODELS, MOVES
@@ -28,14 +29,12 @@ from suffice import SufficientExplainer
 from suffice._forest import out_of_bag
 from suffice._forest.out_of_bag import Calibration, calibration_of, probabilities_at
 from suffice._forest.outcomes import read_targets
-from suffice._table.rows import recombine_rows
 from suffice.changes import model as changes_of_model
 
 CHOSEN_ON, REPORTED_ON = ("Diabetes", "California"), ("Compas", "Nhanesi")
 SEED, N_ROWS = 0, 40
 # Rows that are moved, in up to three variables, to the values of other rows, for calibration.
 N_MOVED, MOST_MOVED = 2000, 3
-N_DRAWN = 10_000
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,11 @@ class Way:
         Arguments of `what_if`.
     context : callable
         Makes what the library does differently, for an explainer and a target.
-    n_drawn : int
-        Rows that the forest is grown on as well.
     """
 
     name: str
     options: dict[str, Any]
     context: Callable[[Any, Any], AbstractContextManager[Any]] = lambda explainer, target: nullcontext()
-    n_drawn: int = 0
 
 
 def calibrated_on_moved_rows(explainer: Any, target: Any) -> AbstractContextManager[Any]:
@@ -70,7 +66,7 @@ def calibrated_on_moved_rows(explainer: Any, target: Any) -> AbstractContextMana
         for v in rng.choice(len(variables), min(rng.integers(1, MOST_MOVED + 1), len(variables)), replace=False):
             for c in variables[v]:
                 picks[i, state.encoding.columns[c].source] = other[i]
-    moved = recombine_rows(X, picks)
+    moved = pd.DataFrame({name: X[name].to_numpy()[picks[:, c]] for c, name in enumerate(X)}).astype(X.dtypes)
     [wanted] = read_targets(target, np.asarray(state.training[1][:1]), state.classes)
     calibration_of(state, wanted)
     known = out_of_bag._LEARNT[state.forest]
@@ -90,13 +86,11 @@ DEFAULT = Way("asked again, in boxes from 0.5 (default)", {"n": 1})
 WAYS = (
     NOT_ASKED,
     Way("not asked, calibrated on moved rows", {"n": 1, "confirm": False}, calibrated_on_moved_rows),
-    Way("not asked, 10,000 drawn rows", {"n": 1, "confirm": False}, n_drawn=N_DRAWN),
     Way("first agreed of ten changes", {"n": 10, "sets": "all"}, lambda explainer, target: only_confirmed()),
     DEFAULT,
     Way("asked again, in boxes from 0.3", {"n": 1}, proposed_at(0.3)),
     Way("asked again, in boxes from 0.7", {"n": 1}, proposed_at(0.7)),
     Way("asked again, calibrated on moved rows", {"n": 1}, calibrated_on_moved_rows),
-    Way("asked again, 10,000 drawn rows", {"n": 1}, n_drawn=N_DRAWN),
 )
 
 
@@ -107,17 +101,13 @@ def measure(name: str, kind: str, ways: Sequence[Way]) -> list[list[str]]:
     outcomes = np.asarray(y, dtype=np.float64 if name == "California" else np.int64)
     train, test, y_train, _ = train_test_split(columns.encode(X), outcomes, test_size=0.25, random_state=SEED)
     model = fit_model(kind, columns, train, y_train, SEED)
-    explainers: dict[int, Any] = {}
+    on_frames = OnFrames(model, columns)
+    explainer = SufficientExplainer.for_model(on_frames, columns.decode(train), random_state=SEED, n_jobs=1)
     lines = []
     for move in MOVES[name]:
         rows = test[move.concerns(model.predict(test))][:N_ROWS]
         judge = Judge(Problem(columns, train, model, move.target), (0.01,), 50, SEED)
         for way in ways:
-            if way.n_drawn not in explainers:
-                explainers[way.n_drawn] = SufficientExplainer.for_model(
-                    OnFrames(model, columns), columns.decode(train), random_state=SEED, n_jobs=1, drawn_rows=way.n_drawn
-                )
-            explainer = explainers[way.n_drawn]
             with way.context(explainer, move.target):
                 start = time.process_time()
                 changes = explainer.what_if(columns.decode(rows), move.target, progress=False, **way.options)

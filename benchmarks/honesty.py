@@ -1,7 +1,7 @@
 """Whether the numbers that are stated are true: ``make honesty``, or ``python -m benchmarks.honesty PART ...``.
 
 The parts: laws that are known, no signal at all, and real tables with rows held out. They are printed as Markdown; the
-page docs/honesty.md tells what they mean.
+page docs/evidence/honesty.md tells what they mean.
 """
 
 from __future__ import annotations

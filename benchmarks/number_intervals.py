@@ -1,8 +1,8 @@
 """How wide the intervals of numbers are, what they hold, and whether sets can keep them.
 
-``python -m benchmarks.number_intervals`` prints the tables of docs/honesty.md (minutes; the data folder is named by
-``SUFFICE_DATA``). The first compares widths; the seeds are not those with which intervals were first made (0 and 1).
-The second, `levels`, compares pairs of alpha and pi: the default was chosen on the first three tables.
+``python -m benchmarks.number_intervals`` prints the figures of docs/evidence/honesty.md (minutes; the data folder is
+named by ``SUFFICE_DATA``). The first compares widths; the seeds are not those with which intervals were first made (0
+and 1). The second, `levels`, compares pairs of alpha and pi: the default was chosen on the first three tables.
 """
 
 from __future__ import annotations

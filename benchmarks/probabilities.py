@@ -1,6 +1,6 @@
 """How far a model's probability may move and count as kept: quantiles of the forest, or a fixed radius.
 
-``python -m benchmarks.probabilities`` prints the table of docs/tables.md (minutes; the data folder is named by
+``python -m benchmarks.probabilities`` prints the table of docs/evidence/tables.md (minutes; the data folder is named by
 ``SUFFICE_DATA``).
 """
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from suffice import SufficientExplainer
-from suffice.explaining.best_set import Estimate, mean_gain, rank_alone, share_variance
+from suffice.explaining.best_set import Estimate, find_mean_gains, rank_alone, share_variance
 from suffice.explaining.search import find_sufficient_sets
 
 N_REASONS = 4
@@ -122,7 +122,8 @@ def sets_of_rows(explainer: SufficientExplainer, rows: Any, adverse: Any) -> lis
         sdps = state.projected.sdp(X[at], listed, outcomes.take(at), 0).tolist()
         squares = state.projected.squared_weights(X[at], listed, 0).tolist()
         variances = [share_variance(sdp, square) for sdp, square in zip(sdps, squares, strict=True)]
-        on_average = functools.partial(mean_gain, state)
+        find_mean_gains(state, set(range(len(state.variables))))
+        on_average = state.mean_gains.__getitem__
         answers.append(
             RowSets(
                 sets,

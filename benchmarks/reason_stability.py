@@ -107,11 +107,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Options:
-    """How many rows, changes, drawn rows and trees."""
+    """How many rows, changes and trees."""
 
     n_rows: int
     n_changes: int
-    n_drawn: int
     n_trees: int
 
 
@@ -142,9 +141,7 @@ class Case:
         return forest.set_params(n_estimators=self.options.n_trees)
 
     def explainer(self, model: BoostedModel, X: Any, seed: int) -> SufficientExplainer:
-        return SufficientExplainer.for_model(
-            model, X, forest=self.forest(seed), random_state=seed, drawn_rows=self.options.n_drawn, **SETTINGS
-        )
+        return SufficientExplainer.for_model(model, X, forest=self.forest(seed), random_state=seed, **SETTINGS)
 
     def shap_before(self) -> dict[str, Reasons]:
         return {
@@ -366,17 +363,16 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("SUFFICE_DATA"))
     parser.add_argument("--rows", type=int, default=60)
     parser.add_argument("--changes", type=int, default=3)
-    parser.add_argument("--drawn", type=int, default=0, help="rows that the model is asked about besides")
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("parts", nargs="*", default=["orders", "tables", "forests", "causes"])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    options = Options(arguments.rows, arguments.changes, arguments.drawn, arguments.trees)
+    options = Options(arguments.rows, arguments.changes, arguments.trees)
     print(head())
     print(
-        f"Reasons (at most {N_REASONS}) of adverse decisions; pi 0.8, levels by odds, {options.n_trees} trees, "
-        f"{options.n_drawn} drawn rows,\nat most {options.n_rows} rows, {options.n_changes} changes of each kind."
+        f"Reasons (at most {N_REASONS}) of adverse decisions; pi 0.8, levels by odds, {options.n_trees} trees,\n"
+        f"at most {options.n_rows} rows, {options.n_changes} changes of each kind."
     )
     start = time.process_time()
     every = (*OTHERS, *CHOSEN_ON)

@@ -1,4 +1,4 @@
-"""The worked example of docs/reasons.md: ``python -m benchmarks.reasons_example``.
+"""The worked example of docs/evidence/reasons.md: ``python -m benchmarks.reasons_example``.
 
 A boosted model decides on loans. The table is drawn from the law of `decision_tables.credit_like`, so it needs no file
 and the true reasons are known: late payments, the share of credit used, debt to income and, less, the others.

@@ -13,8 +13,8 @@ model can do. Three models without a limit stand beside them, and have no rank: 
 default line; the explainable boosting machine (EBM, with 4 outer bags in place of 14, which would take half an hour)
 and "forest", the forest of the explainer, are what no list of few rules reaches.
 
-``--results FILE`` keeps every fit in a file, and takes those that are there from it; ``--page docs/global_rules.md``
-puts the tables in the place of the old ones.
+``--results FILE`` keeps every fit in a file, and takes those that are there from it; ``--page`` puts the tables in the
+place of those in docs/evidence/printed/rule_lists.txt, of which docs/evidence/rule_lists.md has the main ones.
 """
 
 from __future__ import annotations

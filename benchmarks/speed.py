@@ -2,7 +2,7 @@
 
 The parts are the tables ("bank": 1, 10 and 300 rows), the tables in bulk ("bank-bulk": 10^4 and 10^5 rows), and single
 questions. Every method explains the same fitted forest on the same encoded rows, one thread each, in processes that
-take turns; CPU time, the best of the rounds. docs/speed.md holds what is printed.
+take turns; CPU time, the best of the rounds. docs/evidence/printed/speed.txt holds what is printed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What would change it: the readings compared on real tables, and the stories of docs/what-if.md.
+"""What would change it: readings compared on real tables, and stories (docs/evidence/what_if.md and its tables).
 
 Run ``python -m benchmarks.what_if`` for all of it, or name the parts: ``readings``, ``defaults``, ``reported``,
 ``laws``, ``reported_laws``, ``misses``, ``asked``, ``asked_reported``, ``asked_rules``, ``speed``, ``stories``.
@@ -140,7 +140,7 @@ def _mean(values: list[Any]) -> str:
 
 
 def print_stories() -> None:
-    """The stories of docs/what-if.md: a loan, a member of staff who may leave, and the demand for bikes."""
+    """Stories: a loan, a member of staff who may leave, and the demand for bikes."""
     X, y = load_german(None)
     model = boosted(X, y)
     explainer = SufficientExplainer.for_model(model, X, random_state=0)

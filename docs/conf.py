@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -44,6 +45,12 @@ autodoc_typehints = "none"  # numpydoc's sections have the types
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
+
+def enlarge_fonts(gallery_conf: dict[str, Any], fname: str) -> None:
+    """Make the text of figures large enough to read in the small pictures of the gallery, too."""
+    mpl.rcParams.update({"font.size": 12})
+
+
 # Gallery
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -59,6 +66,8 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
+    "thumbnail_size": (640, 440),
+    "reset_modules": ("matplotlib", enlarge_fonts),
     "within_subsection_order": "FileNameSortKey",
     "capture_repr": ("_repr_html_",),
 }
@@ -80,8 +89,9 @@ html_theme_options = {
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_search_scorer = str(Path(__file__).parent / "search_scorer.js")  # pages of the guide first
 html_copy_source = False
-html_sidebars = {"start": [], "reproduce": [], "speed": [], "method": [], "security": [], "contributing": []}
+html_sidebars = {"start": [], "method": [], "security": [], "contributing": []}
 copybutton_exclude = ".linenos, .gp, .go"
 
 

@@ -28,6 +28,7 @@ CARD_WIDTH = 784
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 WAIT = 60_000  # milliseconds
 ROW = 21  # the row that the README explains
+APP_ROW = 12  # of the demo table in the app
 
 
 @contextmanager
@@ -63,19 +64,21 @@ def write_card(browser: Browser) -> None:
 def write_app_pages(page: Page, address: str) -> None:
     """Open pages of the app, wait until each is complete, and write its picture."""
     page.set_default_timeout(WAIT)
-    page.goto(address + View(row=5).to_search())
-    page.wait_for_selector("#sets .ag-row")
-    page.wait_for_selector("#curve .js-plotly-plot")
+    page.goto(address + View(row=APP_ROW).to_search())
+    page.wait_for_selector("#reasons .bars")
+    page.wait_for_selector("#what-would .change")
     page.wait_for_timeout(1500)
+    page.set_viewport_size({**SIZE, "height": 1240})
     page.screenshot(path=FOLDER / "app-one-row.png")
+    page.set_viewport_size(SIZE)
     page.goto(address + View(row=5, tab="rules").to_search())
     page.wait_for_selector("#rules-tiles .tile")
     page.wait_for_timeout(1500)
     page.screenshot(path=FOLDER / "app-rules.png")
     page.goto(address + View(tab="quality").to_search())
-    page.wait_for_selector("#quality-content .confusion")
+    page.wait_for_selector("#quality-curves > :nth-child(3) .js-plotly-plot")
     page.wait_for_timeout(500)
-    page.screenshot(path=FOLDER / "app-quality.png", clip={"x": 0, "y": 0, "width": 1400, "height": 500})
+    page.screenshot(path=FOLDER / "app-quality.png", full_page=True)
 
 
 def main() -> None:

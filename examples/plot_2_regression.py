@@ -10,7 +10,7 @@ in warm and dry weather.
 import numpy as np
 import pandas as pd
 
-from suffice import SufficientExplainer, plots
+from suffice import SufficientExplainer
 
 rng = np.random.default_rng(0)
 n = 3000
@@ -53,12 +53,7 @@ explanations.plot("rule", variables=["hour", "temp"])
 # What is known if only some variables are known?
 # -----------------------------------------------
 #
-# The distribution of the demand given the hour and the kind of day, compared with that given all variables.
-
-plots.cdf(explainer, rush, ["hour", "workingday"])
-
-# %%
-# The same as numbers: the quantiles of the demand for this hour, first with everything known, then without the weather.
+# The quantiles of the demand for this hour, first with everything known, then without the weather.
 
 levels = [0.05, 0.5, 0.95]
 print(explainer.quantile(rush, levels).round())

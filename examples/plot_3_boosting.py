@@ -6,6 +6,8 @@ LightGBM reads categories as they are. So does the explainer: the model gets the
 names its columns. The table is a synthetic list of flats and whether they were let within a week.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import lightgbm
 import numpy as np
 import pandas as pd

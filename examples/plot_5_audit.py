@@ -7,6 +7,7 @@ whether it uses a variable that it should not use. This model was trained on dec
 from one district were treated worse.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
@@ -14,7 +15,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from suffice import GlobalRulesClassifier, SufficientExplainer, plots
+from suffice import GlobalRulesClassifier, SufficientExplainer
 
 rng = np.random.default_rng(0)
 n = 1500
@@ -46,7 +47,7 @@ print(rules)
 # %%
 # Coverage and precision of each rule:
 
-plots.coverage_precision(rules)
+rules.plot()
 
 # %%
 # Which refusals depend on the district?
@@ -60,7 +61,10 @@ refusals = people[decisions == "refuse"][:200]
 explanations = explainer.explain(refusals, sets="minimal", rules=None)
 rests_on_district = np.array(["district" in (e.best_set.variables if e.is_sufficient else ()) for e in explanations])
 share = pd.Series(rests_on_district, refusals.index).groupby(refusals["district"]).mean()
-print(share.round(2).to_string())
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+ax.bar(share.index, share, color="#0072b2")
+ax.set(ylabel="refusals that rest on the district", ylim=(0, 1))
+ax.spines[["top", "right"]].set_visible(False)
 
 # %%
 # One such refusal, in words:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from experiments import (
@@ -22,8 +24,7 @@ from experiments import (
     stability,
     switch,
 )
-from experiments.cost import write_cost
-from experiments.page import make_page, read_summaries, write_page
+from experiments.page import RECORD, write_pages
 from experiments.runs import Plan, run_experiment
 
 MODULES = (switch, lxi, rule, cdf, bike, anchors, stability, moons, attributions, lucas, global_rules)
@@ -47,7 +48,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("build/experiments"), help="where results go")
     parser.add_argument("--only-ours", action="store_true", help="leave the other methods out; the JSON says so")
     parser.add_argument("--seeds", type=int, help="run at most so many seeds; the page tells how many there are")
-    parser.add_argument("--page", type=Path, help="also write the page there")
+    parser.add_argument("--pages", type=Path, metavar="DOCS", help="also write the pages of this folder")
     parser.set_defaults(scale="full")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in by_name]
@@ -66,17 +67,23 @@ def main() -> None:
             )
         names = without
         print(f"Left out: {', '.join(needing)}. They read files, and neither --data nor SUFFICE_DATA names a folder.")
+    if arguments.scale == "full":
+        print(time_before(names, Path("docs", RECORD)), flush=True)
     plan = Plan(arguments.scale, not arguments.only_ours, data)
     folder = arguments.out / plan.folder
     start = time.perf_counter()
     for name in names:
         run_experiment(by_name[name], plan, folder, lambda line: print(line, flush=True), arguments.seeds)
-    summaries = read_summaries(folder)
-    write_cost({e.name: summaries[e.name] for e in EXPERIMENTS if e.name in summaries}, folder)
-    (folder / "page.md").write_text(make_page(EXPERIMENTS, summaries))
-    if arguments.page is not None:
-        write_page(arguments.page, EXPERIMENTS, folder)
+    if arguments.pages is not None:
+        write_pages(arguments.pages, EXPERIMENTS, folder)
     print(f"{len(names)} experiments in {folder}, {(time.perf_counter() - start) / 60:.1f} minutes")
+
+
+def time_before(names: Sequence[str], record: Path) -> str:
+    """Tell how long experiments took when they were run with the other methods."""
+    before = json.loads(record.read_text()) if record.exists() else {}
+    minutes = sum(before[name]["minutes"] for name in names if name in before)
+    return f"With the other methods, this took {minutes:.0f} minutes on two cores when it was run before."
 
 
 if __name__ == "__main__":

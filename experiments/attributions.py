@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from experiments.moons import moons_model
-from experiments.runs import Experiment, Line, Outcome, Plan
+from experiments.runs import BY_DEFAULT, Claim, Experiment, Line, Outcome, Plan
+from suffice import SufficientExplainer
 
 TRUE = ("X1", "X2", "Z1")
 
@@ -17,7 +18,7 @@ TRUE = ("X1", "X2", "Z1")
 def run(plan: Plan, seed: int) -> Outcome:
     """Compute LXI and SHAP values of test rows, and pick one with Z1 > 0 whose X2 alone determines the moon."""
     outcome = Outcome()
-    explainer, _, test = moons_model(plan, seed)
+    explainer, train, test = moons_model(plan, seed)
     rows = test.X[: plan.pick(1000, 100, 30)]
     start = time.perf_counter()
     explanations = explainer.explain(rows, sets="minimal", rules=None)
@@ -26,7 +27,8 @@ def run(plan: Plan, seed: int) -> Outcome:
     # The top of the upper moon: no row of the other one is as high.
     high = ((rows["X2"] - 0.9).abs() + 10 * (rows["Z1"] <= 0) + 10 * (rows["X1"].abs() > 0.4)).to_numpy()
     row = int(np.argmin(high))
-    tables = {"LXI": lxi.to_numpy()}
+    default = SufficientExplainer(random_state=seed).fit(train.X, train.y).explain(rows, sets="minimal", rules=None)
+    tables = {"LXI": lxi.to_numpy(), f"LXI, {BY_DEFAULT}": default.to_frame("importance").to_numpy()}
     if plan.peers:
         from experiments.peers import shap_values
 
@@ -75,19 +77,25 @@ EXPERIMENT = Experiment(
     name="attributions",
     title="LXI and SHAP on the two moons",
     setting=(
-        "The forest of the experiment above, 1000 test rows, minimal sets; absolute SHAP values of the second class. "
-        "The row has Z1 > 0 and lies at the top of the upper moon, where X2 determines the moon for any value of X1."
+        "The forest of [the two moons](reproduce-moons.md), 1000 test rows, minimal sets; absolute SHAP values. The "
+        "row has Z1 > 0 and lies at the top of the upper moon, where X2 decides for any X1."
     ),
+    version=2,
     lines=[
-        Line("LXI", "row: X2", "LXI row X2", "above 0", digits=2),
-        Line("LXI", "row: Z1", "LXI row Z1", "above 0", digits=2),
-        Line("LXI", "row: X1", "LXI row X1", "0", ("==", 0.0), digits=2),
-        Line("LXI", "row: share of noise columns", "LXI row noise share", "0", ("==", 0.0), digits=3),
-        Line("LXI", "mean: share of noise columns", "LXI mean noise share", "about 0"),
-        Line("SHAP", "row: X1", "SHAP row X1", "above 0", needs=("peers",)),
-        Line("SHAP", "row: share of noise columns", "SHAP row noise share", "above 0", needs=("peers",)),
-        Line("SHAP", "row: noise columns that are not 0", "SHAP row noise columns", digits=0, needs=("peers",)),
-        Line("SHAP", "mean: share of noise columns", "SHAP mean noise share", "above 0", needs=("peers",)),
+        Line(method, label, f"{method} {key}", digits=digits, needs=("peers",) if method == "SHAP" else ())
+        for method in ("LXI", f"LXI, {BY_DEFAULT}", "SHAP")
+        for label, key, digits in (
+            ("row: X1", "row X1", 2),
+            ("row: X2", "row X2", 2),
+            ("row: Z1", "row Z1", 2),
+            ("row: share of noise columns", "row noise share", 3),
+            ("row: noise columns that are not 0", "row noise columns", 0),
+            ("mean: share of noise columns", "mean noise share", 3),
+        )
+    ],
+    claims=[
+        Claim("LXI of X1, where X2 decides", "0", "LXI row X1", f"LXI, {BY_DEFAULT} row X1", "<=", 2),
+        Claim("LXI of a row: share of noise", "0", "LXI row noise share", f"LXI, {BY_DEFAULT} row noise share", "<="),
     ],
     run=run,
     draw=draw,

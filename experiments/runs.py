@@ -9,7 +9,6 @@ import contextlib
 import datetime
 import json
 import math
-import operator
 import os
 import platform
 import statistics
@@ -27,7 +26,6 @@ PEERS = ("shap", "lime", "anchor-exp", "imodels", "torch", "dice-ml", "NICEx")
 PACKAGES = ("suffice", "numpy", "scikit-learn", *PEERS)
 # How the method of a line is named that runs the library as it is: `SufficientExplainer()`, without any setting.
 BY_DEFAULT = "by default"
-COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
 
 
 @dataclass(frozen=True)
@@ -92,8 +90,6 @@ class Line:
         The key of the figure in `Outcome.figures`.
     paper : str, default=""
         The figure in the paper.
-    goal : tuple of (str, float or str), default=None
-        "<=", ">=" or "==" and a number, or the key of another figure whose mean is to be matched.
     digits : int, default=3
         The number of decimals.
     needs : tuple of {"peers", "full"}, default=()
@@ -104,23 +100,47 @@ class Line:
     label: str
     key: str
     paper: str = ""
-    goal: tuple[str, float | str] | None = None
     digits: int = 3
     needs: tuple[Literal["peers", "full"], ...] = ()
 
-    def is_reached(self, figures: Mapping[str, Mapping[str, Any]]) -> bool | None:
-        """Check whether the mean reaches the goal; None if there is no goal, or nothing to compare.
 
-        With a number, which is the paper's and rounded, the mean is compared as it is printed.
-        """
-        if self.goal is None:
-            return None
-        sign, than = self.goal
-        mine = figures.get(self.key, {}).get("mean")
-        other = figures.get(than, {}).get("mean") if isinstance(than, str) else than
-        if mine is None or other is None:
-            return None
-        return COMPARISONS[sign](mine if isinstance(than, str) else round(mine, self.digits), other)
+@dataclass(frozen=True)
+class Claim:
+    """A figure of the paper, with ours beside it.
+
+    Parameters
+    ----------
+    label, paper : str
+        What the figure is, and how the paper prints it.
+    key, default : str
+        The keys of the figure with the paper's settings and with the library as it is; "" where there is none.
+    better : {"<=", ">=", "=="}
+        Whether small or large figures are better, or neither.
+    digits : int, default=3
+        The number of decimals.
+    slip : str, default=""
+        Why the paper's figure cannot be right.
+    """
+
+    label: str
+    paper: str
+    key: str
+    default: str = ""
+    better: Literal["<=", ">=", "=="] = "=="
+    digits: int = 3
+    slip: str = ""
+
+    def verdict(self, mean: float | None, spread: float | None) -> str:
+        """Compare a mean with the paper's figure: equal within its spread or the rounding of the print, or not."""
+        if mean is None:
+            return "none"
+        difference = mean - float(self.paper)
+        _, _, decimals = self.paper.partition(".")
+        if abs(difference) <= max(spread or 0.0, 0.5 * 10.0 ** -len(decimals)) + 1e-12:
+            return "equal"
+        if self.better == "==":
+            return "differs"
+        return "better" if (difference > 0) == (self.better == ">=") else "worse"
 
 
 @dataclass(frozen=True)
@@ -134,13 +154,15 @@ class Experiment:
     setting : str
         What is done, and what was chosen where the paper is silent.
     lines : sequence of Line
-        The table.
+        The tables of its page.
     run : callable
         Takes a plan and a seed, gives an `Outcome`.
     draw : callable, default=None
         Takes the summary and gives a matplotlib figure; None if the table is all.
     reading : str, default=""
         How the figures are to be read: what is missed and why, what of the paper's cannot be right.
+    claims : sequence of Claim, default=()
+        The figures of the paper, for the table of all experiments.
     n_seeds : tuple of int, default=(5, 1, 1)
         For each scale.
     version : int, default=1
@@ -154,21 +176,12 @@ class Experiment:
     run: Callable[[Plan, int], Outcome]
     draw: Callable[[Mapping[str, Any]], Any] | None = None
     reading: str = ""
+    claims: Sequence[Claim] = ()
     n_seeds: tuple[int, int, int] = (5, 1, 1)
     version: int = 1
 
-    def __post_init__(self) -> None:
-        """Check that each goal compares with a number or with the figure of a line."""
-        keys = {line.key for line in self.lines}
-        for line in self.lines:
-            if line.goal is not None and isinstance(line.goal[1], str) and line.goal[1] not in keys:
-                raise ValueError(
-                    f"Experiment {self.name!r}: the goal of {line.key!r} compares with {line.goal[1]!r}, which is the "
-                    f"key of no line.{did_you_mean(line.goal[1], keys)}"
-                )
-
     def check_figures(self, summary: Mapping[str, Any]) -> None:
-        """Check that a run has the figure of each line: a misspelt key would only make its line disappear.
+        """Check that a run has the figure of each line and claim: a misspelt key would only make it disappear.
 
         Parameters
         ----------
@@ -187,6 +200,9 @@ class Experiment:
                     f"Experiment {self.name!r}: the line {line.method!r}, {line.label!r} shows the figure "
                     f"{line.key!r}, which the run does not have.{did_you_mean(line.key, summary['figures'])}"
                 )
+        for key in (key for claim in self.claims for key in (claim.key, claim.default)):
+            if key and key not in summary["figures"] and has["full"]:
+                raise ValueError(f"Experiment {self.name!r}: a claim compares {key!r}, which the run does not have.")
 
 
 @contextlib.contextmanager
@@ -271,11 +287,6 @@ def summarise(experiment: Experiment, plan: Plan, outcomes: Sequence[Mapping[str
         "peers": "run" if plan.peers else "left out on request",
         "n_seeds": len(outcomes),
         "figures": figures,
-        "goals": [
-            {"method": line.method, "label": line.label, "goal": line.goal, "reached": line.is_reached(figures)}
-            for line in experiment.lines
-            if line.goal is not None
-        ],
         "seconds": aggregate([outcome["seconds"] for outcome in outcomes]),
         "wall_seconds": sum(outcome["wall_seconds"] for outcome in outcomes),
         "notes": list(dict.fromkeys(note for outcome in outcomes for note in outcome["notes"])),

@@ -10,11 +10,26 @@ from sklearn.ensemble import RandomForestRegressor
 
 from experiments.data.synthetic import SwitchData, make_switch
 from experiments.metrics import detection, switch_mean
-from experiments.runs import BY_DEFAULT, Experiment, Line, Outcome, Plan
+from experiments.runs import BY_DEFAULT, Claim, Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
 from suffice._forest.fitting import consistent_leaf_size
 
-FORESTS = {"suffice": 0.7, "suffice, max_features=1": 1.0, "suffice, default forest": None}
+# The share of the columns that a split tries, and the least leaf; None for t_n rows, 11 here.
+FORESTS: dict[str, tuple[float, int | None]] = {
+    "suffice": (0.7, None),
+    "suffice, max_features=1": (1.0, None),
+    **{f"suffice, leaves of {leaf}": (1.0, leaf) for leaf in (1, 5, 20, 40)},  # with the first seed
+}
+NEAR = 0.1  # of X5, to the switch
+LABELS = {
+    "TPR": "TPR",
+    "FDR": "FDR",
+    "P-MSE": "exact P-MSE",
+    "P-MSE forest": "P-MSE",
+    "P-MSE true": "P-MSE of the true sets",
+    "P-MSE far": f"P-MSE where abs(X5) >= {NEAR}",
+    "none": "rows without a set",
+}
 DEFAULT = f"suffice, {BY_DEFAULT}"
 
 
@@ -34,26 +49,29 @@ def switch_data(plan: Plan, seed: int, n_test: int) -> tuple[SwitchData, SwitchD
 
 
 def switch_explainer(
-    train: SwitchData, seed: int, max_features: float | None = 0.7, **settings: Any
+    train: SwitchData, seed: int, max_features: float = 0.7, leaf: int | None = None
 ) -> SufficientExplainer:
-    """Fit the paper's forest, 20 trees with leaves of at least t_n rows; or, for None, the library's default forest."""
-    forest = None
-    if max_features is not None:
-        leaf = least_leaf(len(train.X))
-        forest = RandomForestRegressor(
-            20, min_samples_leaf=leaf, max_features=max_features, n_jobs=-1, random_state=seed
-        )
-    return SufficientExplainer.paper(forest, random_state=seed, **settings).fit(train.X, train.y)
+    """Fit the paper's forest, 20 trees with leaves of at least t_n rows."""
+    forest = RandomForestRegressor(
+        20,
+        min_samples_leaf=leaf or least_leaf(len(train.X)),
+        max_features=max_features,
+        n_jobs=-1,
+        random_state=seed,
+    )
+    return SufficientExplainer.paper(forest, random_state=seed).fit(train.X, train.y)
 
 
 def run(plan: Plan, seed: int) -> Outcome:
     """Find the variables of test rows by every method."""
     outcome = Outcome()
     train, test = switch_data(plan, seed, plan.pick(1000, 100, 30))
-    for key, max_features in FORESTS.items():
-        explainer = switch_explainer(train, seed, max_features)
+    for key, (max_features, leaf) in FORESTS.items():
+        if seed and leaf is not None:
+            continue
+        explainer = switch_explainer(train, seed, max_features, leaf)
         outcome.seconds[key] = _measure_ours(outcome, key, test, explainer)
-        if max_features == 0.7:
+        if key == "suffice":
             used = explainer
     _measure_ours(outcome, DEFAULT, test, SufficientExplainer(random_state=seed).fit(train.X, train.y))
     if plan.peers:
@@ -67,6 +85,8 @@ def _measure_ours(outcome: Outcome, key: str, test: SwitchData, explainer: Suffi
     explanations = explainer.explain(test.X, sets="minimal", rules=None)
     seconds = (time.perf_counter() - start) / len(test.X)
     _measure(outcome, key, [e.best_set.variables for e in explanations], test, explainer)
+    of_truth = explainer.predict(test.X, [sorted(S) for S in test.true_sets])
+    outcome.figures[f"{key} P-MSE true"] = float(np.mean((of_truth - explainer.predict(test.X)) ** 2))
     outcome.figures[f"{key} none"] = float(np.mean([not e.is_sufficient for e in explanations]))
     outcome.figures[f"{key} R2"] = explainer.score(test.X, test.y)
     return seconds
@@ -78,13 +98,15 @@ def _measure(outcome: Outcome, key: str, sets: Any, test: SwitchData, explainer:
     names = list(test.X.columns)
     X, mean = test.X.to_numpy(), test.mean.to_numpy()
     exact = [switch_mean(x, {names.index(v) for v in S}) for x, S in zip(X, sets, strict=True)]
-    estimated = explainer.predict(test.X, [sorted(S) for S in sets])
+    squares = (explainer.predict(test.X, [sorted(S) for S in sets]) - explainer.predict(test.X)) ** 2
+    far = (test.X["X5"].abs() >= NEAR).to_numpy()
     outcome.figures |= {
         f"{key} TPR": tpr,
         f"{key} FDR": fdr,
         f"{key} size": float(np.mean([len(S) for S in sets])),
         f"{key} P-MSE": float(np.mean((np.array(exact) - mean) ** 2)),
-        f"{key} P-MSE forest": float(np.mean((estimated - explainer.predict(test.X)) ** 2)),
+        f"{key} P-MSE forest": float(np.mean(squares)),
+        f"{key} P-MSE far": float(np.mean(squares[far])),
     }
 
 
@@ -122,59 +144,51 @@ def _run_peers(
     outcome.notes.append("INVASE's time is that of its training; it has no other cost.")
 
 
-def _lines(method: str, key: str, paper: tuple[str, str, str], goals: tuple[float, float, float] | None) -> list[Line]:
-    signs = (">=", "<=", "<=")
-    names = ("TPR", "FDR", "P-MSE")
-    needs = () if key in (*FORESTS, DEFAULT) else ("peers",)
-    lines = [
-        Line(method, name, f"{key} {name}", printed, None if goal is None else (sign, goal), needs=needs)
-        for name, printed, sign, goal in zip(names, paper, signs, goals or (None, None, None), strict=True)
-    ]
-    estimated = f"{key} P-MSE forest"
-    goal = goals and ("<=", goals[2])
-    return [*lines, Line(method, "P-MSE as the forest estimates it", estimated, paper[2], goal, needs=needs)]
+def _lines(method: str, paper: tuple[str, str, str] = ("", "", "")) -> list[Line]:
+    ours = method.startswith("suffice")
+    needs = () if ours else ("peers",)
+    labels = {"TPR": paper[0], "FDR": paper[1], "P-MSE": "", "P-MSE forest": paper[2]}
+    lines = [Line(method, LABELS[name], f"{method} {name}", p, needs=needs) for name, p in labels.items()]
+    if ours:
+        shown = ("P-MSE far", "none") if "leaves" in method else ("P-MSE true", "P-MSE far", "none")
+        lines += [Line(method, LABELS[name], f"{method} {name}") for name in shown]
+    return lines
 
 
 EXPERIMENT = Experiment(
     name="switch",
     title="Variables found on the switch model",
     setting=(
-        "10 000 training rows, 100 columns, 20 trees, leaves of at least t_n rows, pi = 0.9, alpha = 0.1; 1000 test "
-        "rows. P-MSE compares the model's mean with its exact conditional mean given the set selected for each row; "
-        "the second P-MSE uses the forest and the projected forest instead, which is probably what the paper does. The "
-        "paper does not state `max_features`: the library's default of 0.7 comes first; the third variant is the "
-        "library's default forest of 100 trees with the counts and candidates of the paper, and the last one is "
-        "`SufficientExplainer()` as it is. SHAP is path-dependent TreeSHAP; SHAP and LIME are given K = 3. INVASE has "
-        "three hidden layers and the authors' penalty of 0.1 on selected columns. It is trained on 6000 batches of 250 "
-        "rows at a learning rate of 0.001; the authors use 10 000 batches of 1000 rows at 0.0001, which would take "
-        "hours here for five seeds."
+        "10 000 training rows, 100 columns, 20 trees, leaves of at least t_n = 11 rows, pi = 0.9, alpha = 0.1; 1000 "
+        "test rows. P-MSE is the mean squared distance of the forest from the projected forest of the set found for "
+        "each row; the *exact* P-MSE uses the model's own means. The paper does not state max_features: `suffice` has "
+        "the library's 0.7, the other variants try all columns, as scikit-learn does by default; leaves of other "
+        "sizes are tried with the first seed. SHAP and LIME are given K = 3. INVASE is trained on 6000 batches of 250 "
+        "rows at a rate of 0.001; the authors' 10 000 batches of 1000 rows at 0.0001 would take hours."
     ),
     lines=[
-        *_lines("suffice", "suffice", ("0.99", "0.02", "0.02"), (0.99, 0.02, 0.02)),
-        *(Line(key, "rows without a sufficient set", f"{key} none") for key in (*FORESTS, DEFAULT)),
-        Line("suffice", "R2 of the forest", "suffice R2", "0.99"),
-        *_lines("suffice, max_features=1", "suffice, max_features=1", ("0.99", "0.02", "0.02"), (0.99, 0.02, 0.02)),
-        *_lines("suffice, default forest", "suffice, default forest", ("0.99", "0.02", "0.02"), (0.99, 0.02, 0.02)),
-        *_lines(DEFAULT, DEFAULT, ("0.99", "0.02", "0.02"), None),
-        *_lines("INVASE", "INVASE", ("0.99", "0.87", "0.006"), None),
-        Line("INVASE", "P-MSE by its own predictor", "INVASE P-MSE own", "0.006", needs=("peers",)),
-        Line("INVASE", "columns selected", "INVASE size", digits=1, needs=("peers",)),
-        Line("INVASE", "R2 of its baseline", "INVASE R2", "0.99", needs=("peers",)),
-        *_lines("SHAP", "SHAP", ("0.73", "0.27", "0.79"), None),
-        *_lines("LIME", "LIME", ("0.50", "0.49", "5.01"), None),
+        *(line for key in (*FORESTS, DEFAULT) for line in _lines(key)),
+        *_lines("INVASE", ("0.99", "0.87", "0.006")),
+        *_lines("SHAP", ("0.73", "0.27", "0.79")),
+        *_lines("LIME", ("0.50", "0.49", "5.01")),
+    ],
+    claims=[
+        Claim("TPR", "0.99", "suffice TPR", f"{DEFAULT} TPR", ">="),
+        Claim("FDR", "0.02", "suffice FDR", f"{DEFAULT} FDR", "<="),
+        Claim("P-MSE", "0.02", "suffice P-MSE forest", f"{DEFAULT} P-MSE forest", "<="),
     ],
     run=run,
     reading=(
-        "A few rows make up most of the P-MSE: about one in a hundred lies so close to X5 = 0 that the forest "
-        "assigns it to the wrong side. Such a row gets the set of the wrong side, and its squared error is about 10. "
-        "Where a set is larger than the true one, the SDP of the three true variables is just below pi. More trees "
-        "reduce both errors. INVASE selects the same columns for all rows: the five that matter for some row, and 7 "
-        "to 13 noise columns.\n\n"
-        "By default the library counts rows that a tree did not draw, keeps a number within a narrower interval, and "
-        "needs a probability of 0.8: a few more rows have no sufficient set.\n\n"
-        "Chosen after looking at test rows of seed 0: the variant with the default forest, and INVASE's batch size "
-        "and number of epochs, by time and fit. INVASE fits less well here than in the paper, where its R2 is 0.99: "
-        "it sees fewer rows."
+        "Why the P-MSE is above the paper's 0.02: it is the distance of two estimates, and with the *true* sets in "
+        "place of those that are found it is larger still. Only sets with noise columns come lower: INVASE's have 14 "
+        "columns. Rows near X5 = 0 are not the cause; half of it comes from one row in twenty, at large outcomes. "
+        "Leaves of 5 to 11 rows are best: of one row, cells are too small for SDPs, and of 40 the forest is too "
+        "coarse. Trees that try all columns and the default's 100 trees halve it. The *exact* P-MSE comes from the "
+        "few rows whose set misses a variable. The paper's forest has an R2 of 0.99, ours 0.97 to 0.98 with leaves of "
+        "t_n rows.\n\n"
+        "By default the library counts rows that a tree did not draw and keeps a number within a narrower interval "
+        "with a probability of 0.8: some more rows have no set.\n\n"
+        "Chosen after looking at test rows of seed 0: INVASE's batch size and number of epochs."
     ),
-    version=2,
+    version=3,
 )

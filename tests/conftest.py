@@ -120,8 +120,8 @@ def busy_lists(busy_table):
         for forest in (RandomForestClassifier, RandomForestRegressor)
     )
     return (
-        GlobalRulesClassifier(of_labels, max_rules=None, fallback="forest").fit(frame, labels),
-        GlobalRulesRegressor(of_numbers, max_rules=None, fallback="forest").fit(frame, numbers),
+        GlobalRulesClassifier(of_labels, max_rules=None).fit(frame, labels),
+        GlobalRulesRegressor(of_numbers, max_rules=None).fit(frame, numbers),
     )
 
 

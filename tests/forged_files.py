@@ -31,7 +31,7 @@ def table():
 
 @cache
 def honest(kind="classes"):
-    """The bytes of a small explainer of classes, of numbers, or of a model that was asked about drawn rows."""
+    """The bytes of a small explainer of classes or of numbers."""
     X = table()
     y = X["hour"] * 10.0 + (X["weather"] == "rain") * 30
     options = {"min_size": 1, "n_jobs": 1, "random_state": 0}
@@ -40,10 +40,6 @@ def honest(kind="classes"):
         return to_bytes(
             SufficientExplainer(RandomForestClassifier(**few), **options).fit(X, np.where(y > 120, "late", "early"))
         )
-    if kind == "drawn":
-        model = lambda rows: np.where(rows["hour"] > 12, "late", "early")  # noqa: E731
-        forest = RandomForestClassifier(**few)
-        return to_bytes(SufficientExplainer.for_model(model, X, drawn_rows=30, forest=forest, **options))
     return to_bytes(SufficientExplainer(RandomForestRegressor(**few), **options).fit(X, y, holdout=0.2))
 
 
@@ -95,7 +91,7 @@ NUMBERS = [0, 1, -1, 2, 7, 0.5, 255, 2**24, 2**31 - 1, -(2**31), 2**32 - 1, np.n
 
 def random_forgery(rng):
     """A file with one to four things changed: values of the header, of the arrays, or what is said of these."""
-    kind = ["classes", "numbers", "drawn"][int(rng.integers(3))]
+    kind = ["classes", "numbers"][int(rng.integers(2))]
     number, header, arrays = take_apart(honest(kind))
     if kind == "numbers":
         count_draws(arrays)

@@ -41,9 +41,9 @@ def mark_and_sleep(path):
 def count_slowly(n, *, step):
     """Work that counts its steps, and does not end after the last one while somebody looks at them."""
     for done in range(1, n + 1):
-        step(done)
+        step(done, n, "counting")
         time.sleep(0.001)
     while n > 1:
-        step(n)
+        step(n, n, "counting")
         time.sleep(0.02)
     return n

@@ -135,5 +135,5 @@ def forest_ensemble(forest, names):
         start=np.zeros(len(forest.classes_)),
         decides_by="largest",
         rounding=1e-12,
-        name=f"RandomForestClassifier, {len(parts)} trees",
+        name=f"RandomForestClassifier ({len(parts)} trees)",
     )

@@ -228,7 +228,7 @@ def test_wrong_questions_for_rules_are_refused(numbers, options, message):
 
 def test_wrong_kinds_of_rules_are_refused(numbers):
     explainer, X, _ = numbers
-    with pytest.raises(ValueError, match="`rules` must be 'minimal', 'all' or None, got 'best'"):
+    with pytest.raises(ValueError, match=r"`rules` must be one of \['minimal', 'all', None\], got 'best'"):
         explainer.explain(X[:1], rules="best")
     with pytest.raises(ValueError, match="`check` must be one of"):
         explainer.explain(X[:1], check="points")

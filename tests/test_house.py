@@ -22,7 +22,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 PRIVATE = [path for path in MODULES if path.relative_to(SOURCE).parts[0].startswith(("_", "app"))]
 MAX_FILE, MAX_FUNCTION, MAX_PARAMETERS = 400, 60, 8  # lines of code
 # One method for each question, with all its parameters.
-MAX_FILE_OF = {"explainer.py": 475, "rule_lists/estimators.py": 430}
+MAX_FILE_OF = {"explainer.py": 480, "rule_lists/estimators.py": 430}
 MAX_ENTRIES, MAX_LAYERS, MAX_PRIVATE_DOCSTRINGS = 20, 14, 0.1
 # The methods that pass their object outward, and nothing else, import a room above their own.
 OUTWARD = {"report", "plot", "save", "load", "read", "app", "to_frame", "_repr_html_"}

@@ -13,7 +13,6 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 from drawn_plots import (
     LONG,
@@ -25,7 +24,6 @@ from drawn_plots import (
     mixed_table,
     numbers,
     ring,
-    row_values,
     texts,
     ticks,
 )
@@ -42,7 +40,6 @@ from suffice._show.drawing import BLUE, GREY, shorten
 
 with warnings.catch_warnings():  # shap 0.51 uses what matplotlib 3.11 is going to deprecate
     warnings.simplefilter("ignore")
-    import shap
 
 
 @pytest.fixture(autouse=True)
@@ -89,8 +86,7 @@ def unlike_any(explanations):
 
 
 @pytest.fixture(scope="module")
-def drawings(explanations, regression, table):
-    X, _ = table
+def drawings(explanations):
     rule_list = GlobalRulesClassifier.from_explanations(explanations)
     explanations_quality = explainer_of_classes().quality(n_explained=20)
     return {
@@ -100,7 +96,6 @@ def drawings(explanations, regression, table):
         "sets": lambda ax: plots.sets(explanations[0], ax=ax),
         "rule": lambda ax: plots.rule(explanations, 0, ax=ax),
         "rule on one column": lambda ax: plots.rule(explanations, 0, "hour", ax=ax),
-        "cdf": lambda ax: plots.cdf(regression, X[:1], ["hour"], ax=ax),
         "coverage and precision": lambda ax: plots.coverage_precision(rule_list, ax=ax),
         "sets without a sufficient one": lambda ax: plots.sets(unlike_any(explanations), ax=ax),
         "curve": lambda ax: plots.curve(explanations, 0, "hour", ax=ax),
@@ -255,9 +250,8 @@ def test_an_unknown_kind_of_sets_and_a_wrong_number_are_refused():
 
 def test_importances_over_all_sets_need_all_sets(explainer, table):
     minimal = explainer.explain(table[0][:2])
-    for draw in (plots.importance, plots.to_shap):
-        with pytest.raises(ValueError, match="sets='all'"):
-            draw(minimal, sets="all")
+    with pytest.raises(ValueError, match="sets='all'"):
+        plots.importance(minimal, sets="all")
 
 
 # --- sets ------------------------------------------------------------------------------------------------------------
@@ -311,69 +305,6 @@ def test_sets_of_several_rows_and_no_sets_are_refused(explanations):
         plots.sets(explanations)
     with pytest.raises(ValueError, match=r"`n_sets` must be a whole number >= 1, got 0\."):
         plots.sets(explanation(), n_sets=0)
-
-
-# --- to_shap ---------------------------------------------------------------------------------------------------------
-
-
-def test_shap_gets_the_importances_and_the_values_of_the_user(explanations, table):
-    X, _ = table
-    shap_values = plots.to_shap(explanations)
-    assert np.array_equal(shap_values.values, explanations.importance_matrix())
-    assert shap_values.values == pytest.approx(np.array([list(e.importance.values()) for e in explanations]))
-    assert shap_values.feature_names == list(X.columns)
-    assert shap_values.data[0].tolist() == [e[0][1] for _, e in explanations[0].values]
-    assert shap_values.data[0][2] == X["weather"][0]
-    assert shap_values.base_values.tolist() == [0.0] * 40
-    of_all = plots.to_shap(explanations, sets="all")
-    assert np.array_equal(of_all.values, explanations.importance_matrix("all"))
-    one = plots.to_shap(explanation(), sets="all")
-    assert one.values.tolist() == pytest.approx([1 / 3, 2 / 3, 1 / 3, 1 / 3, 0])
-
-
-def test_shap_gets_numbers_as_numbers_and_one_row_as_one():
-    numbers = explanation(values=row_values(1, 2, 3, None, 5))
-    shap_values = plots.to_shap(numbers)
-    assert shap_values.values.tolist() == list(numbers.importance.values())
-    assert shap_values.data.dtype == np.float64
-    assert shap_values.data[:3].tolist() == [1, 2, 3]
-    assert np.isnan(shap_values.data[3])
-    group = explanation(values=(("a", (("a_x", 1), ("a_y", 0))), *explanation().values[1:]))
-    assert plots.to_shap(group).data[0] == "a_x = 1, a_y = 0"
-
-
-@pytest.mark.filterwarnings("default")  # of shap's own
-@pytest.mark.parametrize("plot", ["bar", "beeswarm", "heatmap", "waterfall"])
-def test_plots_of_shap_work_on_it(explanations, plot):
-    shap_values = plots.to_shap(explanations)
-    drawn = getattr(shap.plots, plot)(shap_values[0] if plot == "waterfall" else shap_values, show=False)
-    labels = [
-        tick.get_text() for tick in (drawn.get_yticklabels() if drawn is not None else plt.gca().get_yticklabels())
-    ]
-    assert any("hour" in label for label in labels)
-
-
-@pytest.mark.filterwarnings("default")  # of shap's own
-@pytest.mark.parametrize(
-    ("plot", "label"), [("bar", "mean importance"), ("beeswarm", "importance"), ("heatmap", "importance")]
-)
-def test_the_axis_of_shap_names_the_importance(explanations, plot, label):
-    """shap writes "SHAP value" on the axis or beside the colours, whatever the values are."""
-
-    def written():
-        return [text for part in ax.get_figure().axes for text in (part.get_xlabel(), part.get_ylabel()) if text]
-
-    ax = getattr(shap.plots, plot)(plots.to_shap(explanations), show=False)
-    before = written()
-    assert sum("SHAP value" in text for text in before) == 1
-    assert plots.label_importance(ax) is ax
-    assert written() == [label if "SHAP value" in text else text for text in before]
-
-
-def test_without_shap_the_error_names_the_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "shap", None)
-    with pytest.raises(ImportError, match=r"`to_shap` needs shap: pip install shap\."):
-        plots.to_shap(explanation())
 
 
 # --- methods ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from drawn_plots import (
     one_rule,
     points,
     ring,
-    span_of,
     texts,
     ticks,
 )
@@ -290,45 +289,6 @@ def test_parts_of_dates_are_columns():
     ax = plots.rule(explanations, 0, ["when.weekday", "when.hour"])
     assert ticks(ax, "x") == ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     assert ring(ax) == [when[0].weekday(), when[0].hour]
-
-
-# --- cdf -------------------------------------------------------------------------------------------------------------
-
-
-def test_the_cdf_of_a_set_is_drawn_beside_that_of_all(regression, table):
-    X, _ = table
-    ax = plots.cdf(regression, X[:1], ["temp", 0], y=100.0)
-    low, high = regression.interval(X[:1])[0]
-    lines = {line.get_label(): line for line in ax.lines}
-    known, full = lines["given temp and hour"], lines["given all variables"]
-    for line, S in ((known, ["temp", "hour"]), (full, None)):
-        at, shares = line.get_data()
-        assert shares.tolist() == pytest.approx(regression.cdf(X[:1], S, at)[0].tolist())
-        assert (shares[0], shares[-1]) == (0, pytest.approx(1))
-        assert line.get_drawstyle() == "steps-post"
-    assert lines["outcome 100"].get_xdata() == [100.0, 100.0]
-    [span] = [patch for patch in ax.patches if patch.get_label().startswith("interval")]
-    assert span_of(span) == pytest.approx((low, high))
-    assert ax.get_xlabel() == "count"
-    assert f"SDP {regression.sdp(X[:1], ['hour', 'temp'])[0]:.4f}"[:8] in ax.get_title(loc="left")
-
-
-def test_the_cdf_is_drawn_where_it_is_asked_for(regression, table):
-    ax = plots.cdf(regression, table[0][:1], [], values=[50.0, 10.0, 200.0])
-    [line] = [line for line in ax.lines if line.get_label() == "given nothing at all"]
-    assert line.get_xdata()[1:-1].tolist() == [10.0, 50.0, 200.0]
-    [outcome] = [line for line in ax.lines if line.get_label().startswith("outcome")]
-    assert outcome.get_xdata()[0] == pytest.approx(regression.predict(table[0][:1])[0])
-
-
-def test_cdf_refuses_classes_several_rows_and_a_bare_name(explainer, regression, table):
-    X, _ = table
-    with pytest.raises(ValueError, match=r"`cdf` draws the distribution of a number, but `y` held classes\."):
-        plots.cdf(explainer, X[:1], ["hour"])
-    with pytest.raises(ValueError, match=r"`X_row` must be one row, such as X\[:1\], got 3\."):
-        plots.cdf(regression, X[:3], ["hour"])
-    with pytest.raises(TypeError, match=r"`S` must be a list of variables, such as \['hour'\]\."):
-        plots.cdf(regression, X[:1], "hour")
 
 
 # --- coverage and precision ------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from mixed_table import COLUMNS, as_arrow, expected_line, sorted_lines
 from processes import wait_for
-from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
 from suffice import spark as suffice_spark
@@ -223,17 +222,3 @@ def test_two_killed_executors_lose_nothing_and_double_nothing(session, table, la
     killed = {marker.read_text() for marker in tmp_path.iterdir()}
     assert len(killed) == 2
     wait_for(lambda: not any(Path(f"/proc/{process}").exists() for process in killed))  # Spark takes note of its end
-
-
-@pytest.mark.slow
-def test_changes_are_those_of_one_machine(session):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"income": rng.integers(10, 60, 300), "debt": rng.uniform(0, 5, 300).round(2)})
-    forest = RandomForestClassifier(8, min_samples_leaf=5, random_state=0)
-    explainer = SufficientExplainer(forest).fit(X, np.where(X["income"] > 30, "good", "bad"))
-    rows = X[:40].assign(name=np.arange(40))
-    lines = suffice_spark.what_if(explainer, session.createDataFrame(rows), "good", keep="name", fixed=["debt"])
-    table = sorted(lines.collect(), key=lambda line: line["name"])
-    answers = explainer.what_if(X[:40], "good", fixed=["debt"])
-    assert [line["n_changes"] for line in table] == [len(answer.changes) for answer in answers]
-    assert [line["what_changes"] for line in table] == [answer.best and answer.best.sentence for answer in answers]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 # Begins with a letter, does not end with a space, and holds nothing that ends a label or a condition.
 _PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
 _MISLEADING = re.compile(" (?:AND|THEN|or missing|is missing\\)?) ")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_Owner = TypeVar("_Owner")
 AT_LEAST = "at least"  # before a lower bound
 SAME_OPTION = "levels='same'"  # the command and the app write it in their own words
 
@@ -27,6 +29,11 @@ ARGUMENT_WORDS = (
     (r"^`y`", "The target"),
     (r"`y`", "the target"),
 )
+
+
+def plain_advice(text: str) -> str:
+    """Write the advice of an explanation without the names of parameters."""
+    return re.sub(rf"^With pi=([\d.]+)(?:, {re.escape(SAME_OPTION)})?", r"With probability \1", text)
 
 
 def format_number(value: float) -> str:
@@ -165,6 +172,11 @@ def first_repeated(names: Sequence[str]) -> str | None:
 def printable(text: str) -> str:
     r"""Replace control characters, by which a name could change what a terminal shows."""
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def printed(text_of: Callable[[_Owner], str]) -> Callable[[_Owner], str]:
+    """Let a method return printable text: what people give to `print`, such as `__str__`."""
+    return functools.wraps(text_of)(lambda self: printable(text_of(self)))
 
 
 def name_model(name: str | None) -> str:

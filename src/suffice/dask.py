@@ -7,14 +7,14 @@ The explainer is a value of the graph, in the form in which it is saved; what is
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suffice._io import batches
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
-__all__ = ["explain", "what_if"]
+__all__ = ["explain"]
 
 
 def explain(
@@ -64,73 +64,29 @@ def explain(
     >>> len(lines), lines.columns[0]
     (100, 'outcome')
     """
-    known, content = batches.read_explainer(explainer)
-    request = batches.BatchRequest.of(known, list(frame.columns), target, keep, batches.read_options(options))
-    return _map_partitions(frame[list(request.needed)], known, content, n_jobs, request, batches.explain_batch)
-
-
-def what_if(
-    explainer: SufficientExplainer | str | os.PathLike[str],
-    frame: Any,
-    target: Any,
-    *,
-    keep: str | Sequence[str] = (),
-    n_jobs: int = 1,
-    **options: Any,
-) -> Any:
-    """Find what would change the outcome of each row of a Dask table.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer or path
-        A fitted explainer, or the file of a saved one.
-    frame : dask.dataframe.DataFrame
-        The rows.
-    target : object
-        The wanted outcomes: see `SufficientExplainer.what_if`.
-    keep : str or sequence of str, default=()
-        The columns that go into the result.
-    n_jobs : int, default=1
-        The number of threads of each task.
-    **options : dict
-        Options of `SufficientExplainer.what_if`, such as `fixed`.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        For each row its index, the columns kept, and its best change or the nearest miss.
-    """
-    known, content = batches.read_explainer(explainer)
-    request = batches.ChangeRequest.of(target, keep, options)
-    return _map_partitions(frame, known, content, n_jobs, request, batches.change_batch)
-
-
-def _map_partitions(
-    frame: Any, known: SufficientExplainer, content: bytes, n_jobs: int, request: Any, answer: Callable[..., Any]
-) -> Any:
-    """Answer a request about each partition, with the explainer that is saved in `content`."""
     from dask import delayed
     from dask.dataframe.utils import make_meta
 
-    return frame.map_partitions(
-        _answer_partition,
+    known, content = batches.read_explainer(explainer)
+    request = batches.BatchRequest.of(known, list(frame.columns), target, keep, batches.read_options(options))
+    needed = frame[list(request.needed)]
+    return needed.map_partitions(
+        _explain_partition,
         # The explainer is a value of the graph and is not scattered, so that it outlives the workers that hold it.
         delayed(content, name=f"suffice-explainer-{digest_of(content).hex()}", traverse=False),
         request,
         n_jobs,
-        answer,
-        meta=answer(known, make_meta(frame), request),
+        meta=batches.explain_batch(known, make_meta(needed), request),
     )
 
 
-def _answer_partition(
+def _explain_partition(
     frame: Any,
     content: bytes,
-    request: Any,
+    request: batches.BatchRequest,
     n_jobs: int,
-    answer: Callable[..., Any],
     partition_info: Mapping[str, Any] | None = None,
 ) -> Any:
     where = "its partition" if partition_info is None else f"partition {partition_info['number']}"
     explainer = batches.load_in_worker(digest_of(content), lambda: content, n_jobs)
-    return answer(explainer, frame, request, where)
+    return batches.explain_batch(explainer, frame, request, where)

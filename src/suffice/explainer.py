@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._forest import asked_rows
 from suffice._forest.asked_rows import AskedRows, ask_about
-from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitted import Declared
 from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest
 from suffice._forest.giveaways import warn_of_giveaways
@@ -48,7 +47,7 @@ from suffice.checks.refits import SignalCheck, check_signal, measure_stability
 from suffice.errors import check_number
 from suffice.explaining.explanations import Explanations, explain, importance_of_columns
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
-from suffice.proofs.finding import find_certain_reasons
+from suffice.proofs.finding import explain_over_model, find_certain_reasons
 from suffice.proofs.proving import prove_rules
 from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
 
@@ -135,9 +134,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Which trees vote on a set of variables: those that split on at least one of them, or all trees, as in the paper.
         A tree that splits on none of them knows nothing about the set, and would vote with the share of the outcome
         among all rows.
-    groups : dict of str to list of str or int, or "detect", default=None
-        Columns that are one variable, such as the indicators of a category. "detect" groups the columns of an encoder:
-        those that share a prefix, hold only 0 and 1, and are never 1 together in a row.
+    groups : dict of str to list of str or int, default=None
+        Columns that are one variable, such as the indicators of a category.
     dates : {"parts"}, default=None
         What to do with columns of dates: use their year, month, day, weekday and hour as one variable, or refuse
         them (the default).
@@ -224,7 +222,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         min_node_size: int | None = None,
         counts: Literal["auto", "out-of-bag", "bootstrap", "all"] = "auto",
         voters: Literal["informed", "all"] = "informed",
-        groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
+        groups: Mapping[str, Sequence[str | int]] | None = None,
         dates: Literal["parts"] | None = None,
         unseen: Literal["error", "missing"] = "error",
         extra_columns: Literal["error", "ignore"] | Sequence[str] = "error",
@@ -295,13 +293,13 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         warn_of_giveaways(self.fitted_)
         return self
 
-    def _fit(self, X: Any, y: Any, holdout: float | None, declared: Declared, drawing: Drawing | None = None) -> None:
+    def _fit(self, X: Any, y: Any, holdout: float | None, declared: Declared) -> None:
         settings = Settings.of(self)
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
         table = read_input(self, X, reset=True, min_rows=2)
         target = str(getattr(y, "name", None) or "y")
         outcomes = read_outcomes(y, table.n_rows)
-        self.fitted_ = fit(table, outcomes, target, self.forest, settings, drawing, holdout, declared)
+        self.fitted_ = fit(table, outcomes, target, self.forest, settings, holdout, declared)
 
     @classmethod
     def for_model(
@@ -311,7 +309,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         *,
         probability_of: Any = None,
         holdout: float | None = None,
-        drawn_rows: int = 0,
         focus: Any = None,
         fixed: Sequence[str | int] = (),
         **params: Any,
@@ -333,9 +330,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             function that returns one number in [0, 1] for each row.
         holdout : float, default=None
             The share of the rows that is set aside: see `fit`.
-        drawn_rows : int, default=0
-            About how many further rows the model is asked: copies of rows of `X` with values of near neighbours. They
-            help the forest to follow the model on small tables; probabilities are counted on rows of `X` alone.
         focus, fixed : object
             The class that people care about, and what they cannot change: see `fit`.
         **params : dict
@@ -360,9 +354,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X = for_model(X)
         explained = ExplainedModel(model, probability_of, X)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
-        drawing = plan_drawing(explainer, explained, drawn_rows)
         # A model may well use one column only: no warning of giveaways.
-        explainer._fit(X, outputs, holdout, Declared(focus, fixed), drawing)
+        explainer._fit(X, outputs, holdout, Declared(focus, fixed))
         explainer.fitted_ = state_of_model(explainer.fitted_, explained, outputs, has_alpha="alpha" in params)
         return explainer
 
@@ -435,11 +428,16 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     # --- explaining ------------------------------------------------------------------------------------------------
 
+    @overload
+    def explain(self, X: Any, y: Any = None, *, over: Literal["data"] = "data", **options: Any) -> Explanations: ...
+    @overload
+    def explain(self, X: Any, *, pi: float = 1, over: Literal["model"], **options: Any) -> CertainReasons: ...
     def explain(
         self,
         X: Any,
         y: Any = None,
         *,
+        over: Literal["data", "model"] = "data",
         ids: Any = None,
         sets: SetsKind = "minimal",
         rules: SetsKind | None = "minimal",
@@ -447,7 +445,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         volume: Literal["rows", "lebesgue"] = "rows",
         progress: bool | None = None,
         **settings: Any,
-    ) -> Explanations:
+    ) -> Explanations | CertainReasons:
         """Find the sufficient sets of each row, and the rules that they make.
 
         Parameters
@@ -457,6 +455,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             as ``frame.iloc[0]``.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
+        over : {"data", "model"}, default="data"
+            Over what an outcome is kept with probability `pi`: rows as those of the data, or all points that the model
+            can be given. There only ``pi=1`` can be proven, on the trees of the model: ``explain(X, pi=1,
+            over="model")`` returns what `certain_reasons` does, and takes its options, such as ``model=``.
         ids : str or array-like of shape (n_rows,), default=None
             What the rows are called in texts, reports and tables: a column of `X`, or a list. None takes the index of a
             pandas frame, unless it just counts the rows from 0.
@@ -476,8 +478,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        Explanations
-            One explanation for each row, in their order.
+        Explanations or CertainReasons
+            One explanation, or one certain reason, for each row, in their order.
 
         Examples
         --------
@@ -487,8 +489,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         >>> explainer.explain(X[:5], pi=0.8).pi, explainer.pi_
         (0.8, 0.9)
         """
-        state = self._state("explain", settings)
         options = ExplainOptions(sets, rules, check, volume)
+        if over != "data":
+            return explain_over_model(self._state(), over, X, options, y=y, ids=ids, progress=progress, **settings)
+        state = self._state("explain", settings)
         return check_explanations(explain(state, self._read(state, X, y, ids), options, progress))
 
     __call__ = explain  # explainer(X), as explainers of shap are called
@@ -682,9 +686,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        rules : Rule, dict, list of these, or fitted GlobalRulesClassifier or GlobalRulesRegressor
-            The rules, such as ``[explanation.rule]``. A dict is a query over columns, such as
-            ``{"age": (None, 30), "job": ["student"]}``; its outcome is the most frequent one there, or the mean.
+        rules : Rule, list of rules, or fitted GlobalRulesClassifier or GlobalRulesRegressor
+            The rules, such as ``[explanation.rule]``, or one of your own:
+            ``suffice.rule("age <= 30 and job = student", explainer)``.
         target : object, default=None
             The wanted outcomes, as for `what_if`; None takes any class but that of the rule.
         fixed, only, bounds : object
@@ -1011,7 +1015,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     def certain_reasons(self, X: Any, model: Any = None, **options: Any) -> CertainReasons:
         """Find smallest sets of variables that fix the model's decision at rows, whatever the others are.
 
-        This is `explain` with pi = 1, over all points of the model instead of the rows of the data.
+        This is ``explain(X, pi=1, over="model")``: over all points of the model instead of the rows of the data.
 
         Parameters
         ----------
@@ -1024,9 +1028,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             that no reason may hold; `preferred`, variables that are kept rather than others. `interval`, for numbers:
             (low, high) that is to hold the prediction, or a function that returns it for a prediction. `sets`, a list
             of variables for each row, such as its best set, of which it is told whether it fixes the decision.
-            ``nearest=False`` leaves out the nearest other decision, for which the variables declared `fixed` keep their
-            values. `max_seconds` (5), the time for the set of a row, and again for the nearest other decision; what is
-            not proven by then is marked.
+            ``smallest=False`` ends with a set of which no variable can be left out, which is found many times as fast
+            as a smallest one. ``nearest=False`` leaves out the nearest other decision, for which the variables
+            declared `fixed` keep their values. `max_seconds` (5), the time for the set of a row, and again for the
+            nearest other decision; what is not proven by then is marked.
 
         Returns
         -------

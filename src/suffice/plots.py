@@ -1,4 +1,4 @@
-"""Explanations, rules, distributions and rule models as matplotlib figures; importances as a ``shap.Explanation``.
+"""Explanations, rules and rule models as matplotlib figures.
 
 Every function takes ``ax=None`` and returns the Axes: without one it makes a new figure. Nothing is shown, and no other
 figure of the user's is touched. matplotlib is imported when something is drawn. What is drawn is computed elsewhere.
@@ -6,18 +6,13 @@ figure of the user's is touched. matplotlib is imported when something is drawn.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from suffice._show.figures import draw_change, draw_distributions, draw_measures, draw_quality, draw_sets
+from suffice._show.figures import draw_change, draw_measures, draw_quality, draw_sets
 from suffice._show.importance_figure import draw_importance, draw_overview, gather_importances
 from suffice._show.row_figures import draw_curve, draw_rule
-from suffice._text import format_value
 from suffice.checks.quality import Quality
 from suffice.errors import check_number, check_word
 from suffice.explaining.explanation import Explanation
@@ -32,17 +27,14 @@ if TYPE_CHECKING:
     from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
 __all__ = [
-    "cdf",
     "change",
     "coverage_precision",
     "curve",
     "importance",
-    "label_importance",
     "overview",
     "quality",
     "rule",
     "sets",
-    "to_shap",
 ]
 
 
@@ -73,6 +65,7 @@ def importance(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from suffice import SufficientExplainer
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> explanations = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0).explain(X[:9])
@@ -106,6 +99,7 @@ def overview(explanations: Explanations, *, n_variables: int = 12, ax: Axes | No
 
     Examples
     --------
+    >>> import numpy as np
     >>> from suffice import SufficientExplainer
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> explanations = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0).explain(X[:9])
@@ -215,45 +209,6 @@ def curve(
     return draw_curve(explanations, row or 0, variable, ax)
 
 
-def cdf(
-    explainer: SufficientExplainer,
-    X_row: Any,
-    S: Any,
-    *,
-    y: Any = None,
-    values: Any = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the distribution of a row's outcome when only S is known, and when all variables are (regression only).
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The fitted explainer.
-    X_row : array-like or frame of shape (1, n_columns)
-        The row.
-    S : list of str or int
-        The variables that are known, by name or position.
-    y : float, default=None
-        The outcome; None for what is predicted.
-    values : array-like of shape (n_values,), default=None
-        Where the distributions are computed; None takes their quantiles at 500 levels.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Where it was drawn.
-    """
-    check_is_fitted(explainer)
-    if explainer.task_ != "regression":
-        raise ValueError("`cdf` draws the distribution of a number, but `y` held classes. See `predict_proba`.")
-    if isinstance(S, str):
-        raise TypeError(f"`S` must be a list of variables, such as [{S!r}].")
-    return draw_distributions(explainer, X_row, S, y, values, ax)
-
-
 def coverage_precision(
     rule_list: GlobalRulesClassifier | GlobalRulesRegressor, *, X: Any = None, y: Any = None, ax: Axes | None = None
 ) -> Axes:
@@ -331,66 +286,6 @@ def quality(explainer: SufficientExplainer | Quality, X: Any = None, y: Any = No
     return draw_quality(explainer if isinstance(explainer, Quality) else explainer.quality(X, y), ax)
 
 
-def to_shap(
-    explanations: Explanations | Explanation | Sequence[Explanation],
-    *,
-    sets: SetsKind = "minimal",
-) -> Any:
-    """Return the importances as a ``shap.Explanation``, for shap's own plots.
-
-    Parameters
-    ----------
-    explanations : Explanations, Explanation or sequence of Explanation
-        The explanations.
-    sets : {"minimal", "all"}, default="minimal"
-        Which sufficient sets count: those of the smallest size, or all that were searched.
-
-    Returns
-    -------
-    shap.Explanation
-        Values of shape (n_rows, n_variables), or (n_variables,) of one Explanation; the rows' own values as data, for
-        a group of columns as text; base values 0. shap calls all values "SHAP values": `label_importance` mends this.
-    """
-    try:
-        import shap
-    except ImportError:
-        raise ImportError("`to_shap` needs shap: pip install shap.") from None
-    gathered = gather_importances(explanations, sets)
-    names, matrix = list(gathered.names), gathered.matrix
-    rows = [explanations] if isinstance(explanations, Explanation) else explanations
-    cells = [[_cell(columns) for _, columns in explanation.values] for explanation in rows]
-    data = np.array(cells, dtype=object).reshape(matrix.shape)
-    if all(isinstance(cell, float | int) for cell in data.flat):
-        data = data.astype(np.float64)
-    if isinstance(explanations, Explanation):
-        return shap.Explanation(matrix[0], base_values=0.0, data=data[0], feature_names=names)
-    return shap.Explanation(matrix, base_values=np.zeros(len(matrix)), data=data, feature_names=names)
-
-
-def label_importance(ax: Axes) -> Axes:
-    """Name the importance in a plot that shap has drawn of `to_shap`: shap writes "SHAP value" on the axis.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        What a plot of shap returns, as in ``label_importance(shap.plots.bar(to_shap(explanations), show=False))``.
-        Plots for values that add up to the output (``waterfall``, ``force``) have no such axis; do not use them:
-        importances do not add up to anything.
-
-    Returns
-    -------
-    matplotlib Axes
-        The same axes.
-    """
-    figure = ax.get_figure()
-    # The scale of colours is beside the axes, and its label is on the other side.
-    for part in figure.axes if figure else [ax]:
-        for label, rename in ((part.get_xlabel(), part.set_xlabel), (part.get_ylabel(), part.set_ylabel)):
-            if "SHAP value" in label:
-                rename("mean importance" if label.startswith("mean") else "importance")
-    return ax
-
-
 def draw(explanations: Explanations | Explanation, kind: str, **options: Any) -> Any:
     """Draw a plot by its name: what `Explanations.plot` and `Explanation.plot` call."""
     kinds: dict[str, Any] = {
@@ -418,13 +313,6 @@ def _placed(plot: str, explanations: Explanations | Explanation, row: int | None
             f"explanations.plot({plot!r}, row=...)."
         )
     return explanations.origin
-
-
-def _cell(columns: Sequence[tuple[str, Any]]) -> Any:
-    """Return the value of a variable as shap takes it."""
-    if len(columns) == 1:
-        return math.nan if columns[0][1] is None else columns[0][1]
-    return ", ".join(f"{name} = {format_value(value)}" for name, value in columns)
 
 
 def _check_whole(name: str, number: int) -> None:

@@ -5,11 +5,10 @@ What a record holds, and its bytes, are in ``_io.records``.
 
 from __future__ import annotations
 
-import csv
+import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -25,7 +24,7 @@ from suffice._io.records import RecordContext, answer_settings
 from suffice._io.sources import cannot_read, file_digest
 from suffice._io.writing import replacing
 from suffice._table.rows import id_text, table_of_values
-from suffice._text import counted
+from suffice._text import counted, join, printed
 from suffice.errors import SearchSizeWarning
 from suffice.explainer import SufficientExplainer
 from suffice.reasons.code_book import CodeBook
@@ -39,8 +38,10 @@ N_TOGETHER = 1000
 MAX_KEPT = 1000
 # Differences of one record that its sentence lists.
 MAX_LISTED = 3
+# What another version may put in other words.
+_WORDS = ("notes", "refusal.sentence", "change.text")
 # What a damaged record can raise when it is computed again.
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, pl.exceptions.PolarsError)
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class RecordProblem:
     kind: str
     sentence: str
 
+    @printed
     def __str__(self) -> str:
         """Return the line, the row and what is wrong."""
         return f"Line {self.line}{f' ({self.label})' if self.label else ''}: {self.sentence}"
@@ -84,16 +86,20 @@ class Verification:
         The first of them.
     notes : list of str
         What else should be known, such as other versions of libraries.
+    unchecked : tuple of str, default=()
+        Fields that nothing outside the records confirms, so that an edit with a new digest is not found there. With a
+        key there are none.
     """
 
     n_records: int = 0
     n_problems: int = 0
     problems: list[RecordProblem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unchecked: tuple[str, ...] = ()
 
     @property
     def is_true(self) -> bool:
-        """Whether every record is as it was written, and equal to what was computed again."""
+        """Whether every record is equal to what was computed again, in all fields that could be checked."""
         return self.n_problems == 0
 
     def add(self, problem: RecordProblem) -> None:
@@ -133,16 +139,24 @@ class Verification:
             Some lines.
         """
         if self.is_true:
-            first = f"{counted(self.n_records, 'record')}: as written, and the same when computed again."
+            written = "" if self.unchecked else "as written, and "
+            first = f"{counted(self.n_records, 'record')}: {written}the same when computed again."
         else:
             n_true = self.n_records - self.n_problems
-            first = (
-                f"{self.n_problems} of {counted(self.n_records, 'record')} differ; {n_true} are as they were written."
-            )
+            first = f"{self.n_problems} of {counted(self.n_records, 'record')} differ; {n_true} are the same."
         shown = [str(problem) for problem in self.problems[:n_shown]]
         n_more = self.n_problems - len(shown)
-        return "\n".join([first, *shown, *([f"... and {n_more} more."] if n_more else []), *self.notes])
+        more = [f"... and {n_more} more."] if n_more else []
+        if self.unchecked:
+            more.append(f"Not checked: {join(self.unchecked)}. {self._how_to_check}")
+        return "\n".join([first, *shown, *more, *self.notes])
 
+    @property
+    def _how_to_check(self) -> str:
+        table = "pass the table to check most of them, and " if "row" in self.unchecked else ""
+        return f"They are taken from the records: {table}sign records with a key to check all."
+
+    @printed
     def __str__(self) -> str:
         """Return the text."""
         return self.text()
@@ -174,14 +188,18 @@ def write(
 
     Examples
     --------
+    Without a key, whoever has these files can write records that are computed again with the same result, about other
+    rows or by other settings; `verify` names the fields that it could not check.
+
     >>> import tempfile, numpy as np
     >>> X = np.random.default_rng(0).uniform(size=(300, 2)).round(2)
     >>> fitted = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +ELLIPSIS
     ...     fitted.save(f"{folder}/loans.suffice")
     ...     write(fitted.reasons(X[:5], adverse="bad"), f"{folder}/records.jsonl", f"{folder}/loans.suffice")
     ...     print(verify(f"{folder}/records.jsonl", f"{folder}/loans.suffice"))
-    5 records: as written, and the same when computed again.
+    5 records: the same when computed again.
+    Not checked: row, id, values, outcome, source, settings and versions. They are taken from the records: ...
     """
     name = os.fspath(explainer)
     context = RecordContext(file_digest(name), change, key=record_io.read_key(key))
@@ -209,7 +227,6 @@ def verify(
     codes: Any = None,
     model: Any = None,
     key: str | os.PathLike[str] | None = None,
-    output: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Compute records again, and report which differ and how.
 
@@ -227,40 +244,21 @@ def verify(
         The model that was asked, if any; it needs `rows`.
     key : path, default=None
         The file with the key with which they were signed, if any.
-    output : path, default=None
-        A CSV file for all records that differ, however many: a line with the line of the record, its row, the kind of
-        the problem and what is wrong. The result keeps the first 1000 only.
 
     Returns
     -------
     Verification
         How many records differ, and in what.
     """
-    if output is not None and os.path.realpath(output) == os.path.realpath(records):
-        raise ValueError("`output` would replace the records: write to another file.")
     beside = codes_beside(records)
     codes = beside if codes is None and beside.is_file() else codes
     book = None if codes is None else CodeBook.read(codes)
     checker = _Checker(os.fspath(explainer), rows, book, model, record_io.read_key(key))
     result = Verification()
-    with _listing(output) as enter:
-        for part in _parts(os.fspath(records)):
-            for problem in checker.check(part, result):
-                result.add(problem)
-                enter(problem)
+    for part in _parts(os.fspath(records)):
+        for problem in checker.check(part, result):
+            result.add(problem)
     return result
-
-
-@contextmanager
-def _listing(output: str | os.PathLike[str] | None) -> Iterator[Callable[[RecordProblem], object]]:
-    """Yield a function that enters a problem in a CSV file, if there is to be one."""
-    if output is None:
-        yield lambda problem: None
-        return
-    with replacing(output) as written, open(written, "w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["line", "row", "kind", "sentence"])
-        yield lambda problem: table.writerow([problem.line, problem.label, problem.kind, problem.sentence])
 
 
 def _parts(path: str) -> Iterator[list[tuple[int, bytes]]]:
@@ -335,6 +333,7 @@ class _Checker:
             groups.setdefault(repr((record["settings"], record.get("source"))), []).append(line)
             self._note_gap(record, result)
             self._note_versions(record, result)
+            result.unchecked = tuple(dict.fromkeys([*result.unchecked, *self._unchecked(record)]))
         for lines in groups.values():
             problems += self._check_group(lines)
         return sorted(problems, key=lambda problem: problem.line)
@@ -344,6 +343,9 @@ class _Checker:
         digests, settings = line.record.get("sha256"), line.record.get("settings")
         if not isinstance(digests, dict) or not isinstance(settings, dict):
             return "edited", line.damage or "the record lacks its settings and the SHA-256 of its explainer."
+        row = line.record["row"]
+        if type(row) is not int or row < 0:
+            return "differs", f"row is {json.dumps(row)[:80]}, which is no position in a table."
         needs_codes, needs_model = settings.get("has_codes"), settings.get("model") is not None
         expected = {"explainer": self._digest}
         if needs_codes and self._codes is not None:
@@ -365,6 +367,23 @@ class _Checker:
                 f"The records were made with a model ({settings['model']}): pass it as `model`, and the rows."
             )
         return "", ""
+
+    def _unchecked(self, record: dict[str, Any]) -> list[str]:
+        """Name the fields of a record that nothing outside of it confirms."""
+        if self._key is not None:
+            return []
+        settings = record["settings"]
+        of_row = [] if settings.get("id_columns") or record.get("id") is None else ["id"]
+        if not settings.get("outcome_column"):  # else it is the outcome that the table has
+            of_row += ["source"] if record.get("source") == "forest" else ["outcome", "source"]
+        if self._source is None:
+            of_row = ["row", "id", "values", "outcome", "source"]
+        return [*of_row, "settings", "versions", *([] if self._has_words(record) else _WORDS)]
+
+    def _has_words(self, record: dict[str, Any]) -> bool:
+        """Tell whether sentences must be the same: another version may put a refusal or a change in other words."""
+        versions = record.get("versions")
+        return not isinstance(versions, dict) or versions.get("suffice") == self._versions["suffice"]
 
     def _note_gap(self, record: dict[str, Any], result: Verification) -> None:
         row = record.get("row")
@@ -394,9 +413,7 @@ class _Checker:
             if isinstance(again, Exception):
                 yield line.problem("differs", f"It cannot be computed again: {again}")
                 continue
-            versions = line.record.get("versions")
-            # Another version may put the same refusal or change in other words.
-            with_words = not isinstance(versions, dict) or versions.get("suffice") == self._versions["suffice"]
+            with_words = self._has_words(line.record)
             differing = list(record_io.differences(_compared(line.record, with_words), _compared(again, with_words)))
             if differing or line.damage:
                 more = f" and {len(differing) - MAX_LISTED} more" if len(differing) > MAX_LISTED else ""
@@ -406,12 +423,13 @@ class _Checker:
         """Compute the records of some rows with the same settings again, from the values up."""
         settings, source = records[0]["settings"], records[0]["source"]
         explainer = with_answer_settings(self._explainer, settings["explainer"])
+        is_asked = settings["outcome_column"] is None and (source == "forest" or (source == "model" and self._model))
         X, y, ids = self._rows(records, explainer, settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SearchSizeWarning)  # the record states it
             reasons = explainer.reasons(
                 X,
-                None if source == "forest" or (source == "model" and self._model is not None) else y,
+                None if is_asked else y,
                 codes=self._codes if settings["has_codes"] else None,
                 n=settings["n"],
                 adverse=explainer.fitted_.classes if settings["adverse"] is None else settings["adverse"],
@@ -420,7 +438,8 @@ class _Checker:
                 progress=False,
             )
         answers = [
-            replace(answer, row=record["row"], id=row_id, source=source)
+            # No file holds the model that an explainer explains.
+            replace(answer, row=record["row"], id=row_id, source=source if source == "model" else answer.source)
             for answer, record, row_id in zip(reasons, records, ids, strict=True)
         ]
         named = Reasons(answers, reasons.settings, reasons.codes, reasons.fitted, reasons.library)

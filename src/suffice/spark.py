@@ -15,7 +15,7 @@ from suffice._io.result_table import ValueType, types_in
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
-__all__ = ["explain", "what_if"]
+__all__ = ["explain"]
 
 
 def explain(
@@ -84,48 +84,6 @@ def explain(
     # `mapInArrow` asks for columns by their bare names, and would take "a.b" for a part of "a".
     needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(request.needed)]
     return frame.select(needed).mapInArrow(explain_partition, _schema(frame, request.keep, batches.batch_types(known)))
-
-
-def what_if(
-    explainer: SufficientExplainer | str | os.PathLike[str],
-    frame: Any,
-    target: Any,
-    *,
-    keep: str | Sequence[str] = (),
-    n_jobs: int = 1,
-    **options: Any,
-) -> Any:
-    """Find what would change the outcome of each row of a Spark table.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer or path
-        A fitted explainer, or the file of a saved one.
-    frame : pyspark.sql.DataFrame
-        The rows.
-    target : object
-        The wanted outcomes: see `SufficientExplainer.what_if`.
-    keep : str or sequence of str, default=()
-        The columns that go into the result, such as those that identify the rows.
-    n_jobs : int, default=1
-        The number of threads of each task.
-    **options : dict
-        Options of `SufficientExplainer.what_if`, such as `fixed`.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        For each row the columns kept, and its best change or the nearest miss.
-    """
-    _, load = _broadcast(frame, explainer, n_jobs)
-    request = batches.ChangeRequest.of(target, keep, options)
-
-    def change_partition(frames: Iterator[Any]) -> Iterator[Any]:
-        own = load()
-        for part in frames:
-            yield batches.change_batch(own, part, request)
-
-    return frame.mapInPandas(change_partition, _schema(frame, request.keep, batches.CHANGE_TYPES))
 
 
 def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExplainer, Callable[[], Any]]:

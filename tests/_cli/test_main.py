@@ -41,7 +41,7 @@ def test_from_a_table_to_a_report(here, capsys):
     assert f"Made by: suffice {suffice.__version__}, " in info
     assert "format 4)" in info
 
-    assert command("rules m.suffice --simplify 0.01") == 0
+    assert command("rules m.suffice --max-rules all") == 0
     assert "IF city = Oslo THEN no" in capsys.readouterr().out
 
     assert command("report m.suffice new.csv --ignore-extra -o r.html --title", "A & B") == 0

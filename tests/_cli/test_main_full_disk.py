@@ -16,14 +16,14 @@ from suffice._cli.main import run
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 print(json.dumps([run(line.split()) for line in json.loads(sys.argv[1])]))
 """
-KINDS = ("parquet", "arrow", "csv", "jsonl", "json", "html")
+KINDS = ("parquet", "csv", "jsonl", "json")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
 def test_every_writer_refuses_in_one_sentence(here):
     lines = [f"explain buys.suffice shop.csv --ignore-extra -o out.{kind}" for kind in KINDS]
-    parts = [f"explain buys.suffice shop.parquet --ignore-extra -o part.{kind} --batch 40" for kind in KINDS[:4]]
+    parts = [f"explain buys.suffice shop.parquet --ignore-extra -o part.{kind} --batch 40" for kind in KINDS[:3]]
     lines += [
         *parts,
         "explain buys.suffice shop.csv --ignore-extra --format text -o out.txt",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -13,15 +13,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from filelock import FileLock, Timeout
 from shop import COMMAND
 from streamed import N_ROWS, crash_after, expect_same, explain, make_table, parts, stop_after
 
 from suffice._cli import parts as run_in_parts
-from suffice._cli.parts import FINGERPRINT, LOCK, Parts, folder_of
+from suffice._cli.parts import FINGERPRINT, Parts, folder_of
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "arrow"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
 def test_finished_parts_are_kept(suffix, rows_here, monkeypatch, n_explained, capsys):
     line = f"-o out.{suffix} --batch 11"
     assert explain(f"-o whole.{suffix}") == 0
@@ -43,17 +42,8 @@ def test_finished_parts_are_kept(suffix, rows_here, monkeypatch, n_explained, ca
 
 
 def test_a_run_killed_while_it_joined_the_parts(rows_here, monkeypatch, n_explained, capsys):
-    begun = {
-        ".joined-0123456789abcdef.unfinished",
-        f".000001-{'0' * 32}-0123456789abcdef.unfinished.parquet",
-        ".fingerprint-0123456789abcdef.unfinished.json",
-    }
-    left = []
-
-    def crash(self):
-        left.append(set(os.listdir(self.folder)) & begun)
-        for name in begun:
-            (self.folder / name).write_bytes(b"half")
+    def crash(self, output):
+        Path(self.folder, ".000001-0123456789abcdef.unfinished.parquet").write_bytes(b"half")
         raise RuntimeError("stopped by the test")
 
     with monkeypatch.context() as patch:
@@ -61,7 +51,6 @@ def test_a_run_killed_while_it_joined_the_parts(rows_here, monkeypatch, n_explai
         for _ in range(2):
             with pytest.raises(RuntimeError, match="stopped by the test"):
                 explain("-o out.parquet --batch 20")
-    assert left == [set(), set()]
     assert n_explained == [20, 20, 20]
     assert explain("-o out.parquet --batch 20") == 0
     assert n_explained == [20, 20, 20]
@@ -71,53 +60,11 @@ def test_a_run_killed_while_it_joined_the_parts(rows_here, monkeypatch, n_explai
 
 
 def test_a_run_killed_before_its_first_part_does_not_block_the_next_run(rows_here, n_explained, capsys):
-    os.mkdir(".out.parquet.parts")
+    os.mkdir(".out.parquet.parts", 0o700)
     Path(".out.parquet.parts", FINGERPRINT).write_text('{"batch": 7}')
     assert explain("-o out.parquet --batch 20") == 0
     assert n_explained == [20, 20, 20]
     assert not Path(".out.parquet.parts").exists()
-
-
-@pytest.mark.parametrize("damage", ["cut", "other", "empty", "gone"])
-def test_a_damaged_part_is_done_again(damage, rows_here, monkeypatch, n_explained, capsys):
-    assert explain("-o whole.parquet") == 0
-    crash_after(4, "-o out.parquet --batch 11", monkeypatch)
-    path = sorted(parts())[1]
-    data = path.read_bytes()
-    if damage == "gone":
-        path.unlink()
-    else:
-        path.write_bytes({"cut": data[:-1], "other": data[:50] + b"?" + data[51:], "empty": b""}[damage])
-    del n_explained[:]
-    assert explain("-o out.parquet --batch 11") == 0
-    assert n_explained == [11, 11, 5]
-    expect_same("out.parquet", "whole.parquet")
-
-
-def test_a_part_damaged_during_the_run_is_an_error(rows_here, monkeypatch, capsys):
-    write = Parts.write
-
-    def harm(self, part, pieces):
-        write(self, part, pieces)
-        if part == 2:
-            self.find()[0].write_bytes(b"")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Parts, "write", harm)
-        assert explain("-o out.parquet --batch 20") == 2
-    assert "A part in " in capsys.readouterr().err
-    assert not Path("out.parquet").exists()
-    assert explain("-o out.parquet --batch 20") == 0
-
-
-@pytest.mark.parametrize("damage", [b"", b'{"version": ', None])
-def test_without_a_fingerprint_nothing_counts_as_done(damage, rows_here, monkeypatch, n_explained, capsys):
-    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
-    fingerprint = Path(".out.parquet.parts", FINGERPRINT)
-    fingerprint.unlink() if damage is None else fingerprint.write_bytes(damage)
-    del n_explained[:]
-    assert explain("-o out.parquet --batch 20") == 0
-    assert n_explained == [20, 20, 20]
 
 
 def long_run(suffix="parquet"):
@@ -169,20 +116,20 @@ def test_an_interruption_in_the_first_part_leaves_nothing(rows_here, monkeypatch
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ("--pi 0.7", "--pi"),
-        ("--sets all", "--sets"),
-        ("--rules none", "--rules"),
-        ("--check rows", "--check"),
-        ("--id age", "--id"),
-        ("--target buys", "--target"),
-        ("--rows 55", "--rows"),
-        ("--batch 21", "--batch"),
-        ("--batch 100 --pi 0.7", "--batch and --pi"),
-        ("--format csv", "--format"),
-        ("explainer", "the explainer"),
-        ("table", "the table"),
-        ("touch", "the table"),
-        ("version", "the version of suffice"),
+        ("--pi 0.7", "pi"),
+        ("--sets all", "sets"),
+        ("--rules none", "rules"),
+        ("--check rows", "check"),
+        ("--id age", "kept"),
+        ("--target buys", "target"),
+        ("--rows 55", "limit"),
+        ("--batch 21", "batch"),
+        ("--batch 100 --pi 0.7", "batch and pi"),
+        ("--format csv", "format"),
+        ("explainer", "explainer"),
+        ("table", "table"),
+        ("touch", "table"),
+        ("version", "version"),
     ],
 )
 def test_parts_of_a_different_run_are_refused(changed, named, rows_here, monkeypatch, n_explained, capsys):
@@ -204,22 +151,15 @@ def test_parts_of_a_different_run_are_refused(changed, named, rows_here, monkeyp
     assert explain(line, **of) == 2
     messages = capsys.readouterr().err.splitlines()[-1]
     assert messages == (
-        f"Error: {folder_of('out.parquet')} holds parts of an earlier run that differs in {named}: add "
-        "--restart to discard them, or name another file with -o."
+        f"Error: {folder_of('out.parquet')} holds parts of an earlier run that differs in {named}: remove "
+        "it to discard them, or name another file with -o."
     )
     assert parts() == before
     assert len(n_explained) == n_before
-    assert explain(f"{line} --restart", **of) == 0
+    shutil.rmtree(".out.parquet.parts")
+    assert explain(line, **of) == 0
     assert sum(n_explained[n_before:]) == {"--target buys": 36, "--rows 55": 55}.get(changed, 60)
     assert not Path(".out.parquet.parts").exists()
-
-
-def test_restart_discards_parts_of_the_same_run_too(rows_here, monkeypatch, n_explained, capsys):
-    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
-    del n_explained[:]
-    assert explain("-o out.parquet --batch 20 --restart") == 0
-    assert n_explained == [20, 20, 20]
-    assert "Continuing" not in capsys.readouterr().err
 
 
 def test_a_change_that_affects_no_finished_part_continues_the_run(rows_here, monkeypatch, n_explained, capsys):
@@ -239,69 +179,28 @@ def test_a_change_that_affects_no_finished_part_continues_the_run(rows_here, mon
     expect_same("out.parquet", "whole.parquet")
     crash_after(2, f"{line} --unseen missing", monkeypatch, rows="far.parquet")
     assert explain(line, "far.parquet") == 2
-    assert "differs in --unseen: add --restart" in capsys.readouterr().err
+    assert "differs in unseen: remove it to discard them" in capsys.readouterr().err
 
 
-def test_foreign_files_are_left_alone(rows_here, monkeypatch, capsys):
-    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
-    foreign = Path(".out.parquet.parts", "notes.txt")
-    foreign.write_text("mine")
-    assert explain("-o out.parquet --batch 20 --restart") == 0
-    assert sorted(os.listdir(".out.parquet.parts")) == [LOCK, "notes.txt"]
-    assert foreign.read_text() == "mine"
+def test_a_second_run_at_once_leaves_a_whole_file(rows_here, monkeypatch, capsys):
+    """The second run takes what the first has finished, and removes the folder; the first then ends with an error."""
+    assert explain("-o whole.csv") == 0
+    write = Parts.write
+
+    def run_another(self, part, pieces):
+        if part == 1:
+            monkeypatch.setattr(Parts, "write", write)
+            assert explain("-o out.csv --batch 20") == 0
+        write(self, part, pieces)
+
+    monkeypatch.setattr(Parts, "write", run_another)
+    assert explain("-o out.csv --batch 20") == 2
+    assert "Error: No such file or directory" in capsys.readouterr().err
+    expect_same("out.csv", "whole.csv")
+    assert not folder_of("out.csv").exists()
 
 
-def test_a_second_run_is_refused(rows_here, n_explained, capsys):
-    os.mkdir(".out.parquet.parts")
-    with FileLock(Path(".out.parquet.parts", LOCK)):
-        assert explain("-o out.parquet --batch 20") == 2
-        assert explain("-o out.parquet --batch 20 --restart") == 2
-    messages = "Error: Another run is writing 'out.parquet': wait until it has ended, or name another file with -o."
-    assert capsys.readouterr().err.splitlines().count(messages) == 2
-    assert n_explained == []
-    assert explain("-o out.parquet --batch 20") == 0  # the lock file is still there, but not held
-
-
-@pytest.mark.parametrize("error", [Timeout, FileNotFoundError])
-def test_a_run_that_cannot_acquire_the_lock_is_refused(error, rows_here, monkeypatch, capsys):
-    def fail(lock, *args, **options):
-        raise error(lock.lock_file)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(FileLock, "acquire", fail)
-        assert explain("-o out.parquet --batch 20") == 2
-    assert "Another run is writing" in capsys.readouterr().err
-    assert not Path("out.parquet").exists()
-
-
-def test_a_run_is_refused_when_another_run_has_just_removed_the_lock(rows_here, monkeypatch, capsys):
-    """The other run removes the lock file while this one acquires the lock. On Windows an open file stays."""
-    pytest.importorskip("fcntl")
-    with monkeypatch.context() as patch:
-        patch.setattr("fcntl.flock", lambda *args: os.unlink(Path(".out.parquet.parts", LOCK)))
-        assert explain("-o out.parquet --batch 20") == 2
-    assert "Another run is writing" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("patched", ["filelock.FileLock.acquire", "fcntl.flock"])
-@pytest.mark.parametrize(("number", "code"), [(errno.ENOLCK, 0), (errno.ENOSYS, 0), (errno.EIO, 2)])
-def test_a_file_system_without_locks_is_accepted(number, code, patched, rows_here, monkeypatch, capsys):
-    """No file serves as a lock in its place, because such a file would outlive a killed run and block all others."""
-    pytest.importorskip(patched.split(".")[0])  # Windows has no fcntl
-    os.mkdir(".out.parquet.parts")
-    Path(".out.parquet.parts", LOCK).write_text("1\nanother-machine\n")
-
-    def fail(*args, **options):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(patched, fail)
-    assert explain("-o out.parquet --batch 20") == code
-    assert Path("out.parquet").exists() == (code == 0)
-    assert not Path(".out.parquet.parts", FINGERPRINT).exists()
-    assert Path(".out.parquet.parts").exists() == (code != 0)
-
-
-@pytest.mark.parametrize("how", ["owner", "rights", "link", "file"])
+@pytest.mark.parametrize("how", ["owner", "rights", "link"])
 def test_parts_that_somebody_else_may_have_put_there_are_refused(how, rows_here, monkeypatch, capsys):
     """Whoever made the folder first decided what the result holds."""
     crash_after(3, "-o out.csv --batch 11", monkeypatch)
@@ -311,16 +210,13 @@ def test_parts_that_somebody_else_may_have_put_there_are_refused(how, rows_here,
         os.chown(folder, 12345, -1)
     elif how == "rights":
         folder.chmod(0o770)
-    elif how == "link":
+    else:
         folder.rename("elsewhere")
         folder.symlink_to("elsewhere")
-    else:
-        os.chown(next(folder.glob("000001-*")), 12345, -1)
-    for restart in ("", "--restart"):
-        assert explain(f"-o out.csv --batch 11 {restart}") == 2
-        message = capsys.readouterr().err
-        assert f"{folder} may hold parts of somebody else" in message
-        assert "Remove it, or name another file with -o." in message
+    assert explain("-o out.csv --batch 11") == 2
+    message = capsys.readouterr().err
+    assert f"{folder} may hold parts of somebody else" in message
+    assert "Remove it, or name another file with -o." in message
     assert not Path("out.csv").exists()
 
 
@@ -343,17 +239,3 @@ def test_a_full_disk_at_the_end_is_one_sentence(rows_here, monkeypatch, capsys):
     monkeypatch.setattr(pl.LazyFrame, "sink_parquet", refuse)
     assert explain("-o out.parquet --batch 11") == 2
     assert "out.parquet.parts cannot be joined: No space left on device (os error 28)." in capsys.readouterr().err
-
-
-def test_formulas_are_kept_on_request_and_such_parts_are_not_mixed(rows_here, monkeypatch, capsys):
-    frame = make_table(N_ROWS).with_columns(id=pl.lit("=") + pl.col("id").cast(pl.String))
-    frame.write_parquet("formulas.parquet")
-    assert explain("--id id -o out.csv --batch 20", "formulas.parquet") == 0
-    assert pl.read_csv("out.csv")["id"].str.starts_with("'=").all()
-    assert explain("--id id -o raw.csv --batch 20 --keep-formulas", "formulas.parquet") == 0
-    assert pl.read_csv("raw.csv")["id"].str.starts_with("=").all()
-    assert explain("--id id -o at_once.csv --keep-formulas", "formulas.parquet") == 0
-    expect_same("raw.csv", "at_once.csv")
-    crash_after(2, "--id id -o new.csv --batch 20", monkeypatch)
-    assert explain("--id id -o new.csv --batch 20 --keep-formulas") == 2
-    assert "differs in --keep-formulas" in capsys.readouterr().err

@@ -495,7 +495,7 @@ def test_drawn_rows_belong_to_a_tree_each_and_to_the_table():
     ):
         with pytest.raises(ValueError, match=message):
             forest.add_trees(trees=[_core.Tree(**good)] * 2, drawn=drawn)
-    forest.add_trees(trees=[_core.Tree(**good)] * 2, drawn=[rows, rows[:8]], has_other_rows=True)
+    forest.add_trees(trees=[_core.Tree(**good)] * 2, drawn=[rows, rows])
     for rows, is_asked, message in (([9], [[1, 1]], "outside the table"), ([0], [[1]], "an entry for each tree")):
         with pytest.raises(ValueError, match=message):
             _core.expected_ranks(forest=forest, rows=np.array(rows), is_asked=np.array(is_asked, np.uint8))

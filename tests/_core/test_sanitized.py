@@ -9,7 +9,7 @@ import shutil
 import sys
 
 import pytest
-from fuzz.sanitize import NOT_HERE, run_driver
+from fuzz.sanitize import COMPILERS, LIMITED, NOT_HERE, PROOFS, ROOT, run_driver
 
 
 @pytest.mark.slow
@@ -21,3 +21,9 @@ def test_the_searches_of_many_threads_give_no_report(tmp_path, sanitizers):
         pytest.skip("The thread sanitizer of this GCC cannot run here: sysctl vm.mmap_rnd_bits=28 would help.")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "8 threads: the same" in done.stdout
+
+
+@pytest.mark.parametrize("name", [*COMPILERS, LIMITED, *PROOFS])
+def test_the_tests_that_sanitizers_name_are_there(name):
+    """After a test file was renamed, `make sanitize` ended before its fuzz."""
+    assert (ROOT / name).is_file()

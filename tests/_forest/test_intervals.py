@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from suffice import SufficientExplainer
 from suffice._forest import trees
 from suffice._forest.intervals import HEADROOM, OutOfBagErrors, calibrated_level
 from suffice._forest.out_of_bag import sdps_of_all
-from suffice._io.saved_parts import read_alpha
+from suffice._io.saved import EARLIER_ALPHA
+from suffice._io.saved_parts import read_positive
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 5, size=(90, 3)).astype(np.float32)
@@ -181,9 +183,10 @@ def test_a_file_that_does_not_state_its_default_alpha_has_that_of_before(tmp_pat
     path = tmp_path / "a.suffice"
     explainer.save(path)
     assert SufficientExplainer.load(path).fitted_.default_alpha == 0.1
-    assert (read_alpha({"default_alpha": 0.2}), read_alpha({})) == (0.2, 0.05)
+    before = SufficientExplainer.load(Path(__file__).parents[1] / "data" / "format_3_numbers.suffice").fitted_
+    assert before.default_alpha == EARLIER_ALPHA == 0.05
     with pytest.raises(ValueError, match="invalid default_alpha: 2"):
-        read_alpha({"default_alpha": 2})
+        read_positive(2, "default_alpha", 1.0)
     state = explainer.fitted_
     for errors in (None, replace(state.errors, near=np.zeros(1001))):
         for default in (0.1, 0.05):

@@ -32,8 +32,6 @@ def as_bytes(frame, kind):
         "parquet": frame.write_parquet,
         "arrow": frame.write_ipc,
         "stream": frame.write_ipc_stream,
-        "jsonl": frame.write_ndjson,
-        "json": frame.write_json,
         "csv": frame.write_csv,
     }[kind](data)
     return data.getvalue()

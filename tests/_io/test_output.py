@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from table_files import PEOPLE
 from thoroughness import n_examples
 
 from suffice._io.files import read_table
@@ -21,7 +20,7 @@ from suffice._io.output import check_output, format_of_output, table_bytes, writ
 from suffice._table.table import MISSING_TEXTS as MISSING
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1).filter(
-    lambda word: word not in MISSING
+    lambda word: word not in MISSING and word[0] not in "=+-@\uff1d\uff0b\uff0d\uff20"  # what is escaped in CSV
 )
 
 
@@ -48,12 +47,12 @@ def frames(draw):
     return pl.DataFrame(columns)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "jsonl", "json"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 @settings(max_examples=n_examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(frame=frames())
 def test_a_table_comes_back_as_it_was(kind, frame, tmp_path):
     path = str(tmp_path / f"table.{kind}")
-    write_table(frame, path, kind, escape_formulas=False)
+    write_table(frame, path, kind)
     text_columns = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     table = read_table(path, text_columns=text_columns)
     assert_frame_equal(table, frame, check_exact=True)
@@ -72,8 +71,6 @@ def test_text_that_a_spreadsheet_would_run_is_escaped_in_a_csv_file(tmp_path):
     assert set(written["n"]) == {"-1"}
     frame = frame.with_columns(pl.col("=name").cast(pl.Categorical))
     assert table_bytes(frame, "csv") == (tmp_path / "a.csv").read_bytes()
-    write_table(frame, str(tmp_path / "raw.csv"), "csv", escape_formulas=False)
-    assert pl.read_csv(tmp_path / "raw.csv", infer_schema=False)["=name"].to_list() == texts
     write_table(frame, str(tmp_path / "a.parquet"), "parquet")
     assert read_table(str(tmp_path / "a.parquet"))["=name"].to_list() == texts
 
@@ -126,9 +123,3 @@ def test_an_output_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(ValueError, match="You do not have permission to write"):
         check_output(str(tmp_path / "a.csv"))
-
-
-def test_an_unknown_format_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="A table cannot be written as 'html'"):
-        write_table(PEOPLE, str(tmp_path / "a.html"), "html")
-    assert os.listdir(tmp_path) == []

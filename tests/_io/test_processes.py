@@ -17,7 +17,7 @@ from processes import children_of, wait_for
 
 from suffice import SufficientExplainer
 from suffice._io.processes import CannotSendError, run_in_process
-from suffice.explaining.best_set import mean_gain
+from suffice.explaining.best_set import find_mean_gains
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -80,18 +80,21 @@ def test_the_process_is_the_first_to_go_when_memory_is_short():
 
 
 def test_the_steps_of_the_work_are_reported(monkeypatch):
-    def watch(n_steps):
+    def watch(n_steps, total=0, stage=""):
         seen.append(n_steps)
+        stages.add((total, stage))
         if n_steps == 600:
             raise KeyboardInterrupt
         assert time.monotonic() < end, "waited in vain"
 
-    seen, end = [], time.monotonic() + 120
+    seen, stages, end = [], set(), time.monotonic() + 120
     monkeypatch.setenv("PYTHONPATH", TESTS, prepend=os.pathsep)
     with pytest.raises(KeyboardInterrupt):
         run_in_process("processes:count_slowly", 600, watch=watch, counts_steps=True)
     assert seen == sorted(seen)
     assert set(seen) <= {0, *range(1, 601)}
+    assert stages <= {(0, ""), (600, "counting")}
+    assert (600, "counting") in stages
     assert run_in_process("processes:count_slowly", 1, counts_steps=True) == 1
 
 
@@ -109,7 +112,7 @@ def test_an_explainer_is_sent_without_what_other_threads_may_be_adding_to_it():
     """The app sent one while another thread explained a row: "dictionary changed size during iteration"."""
     X = np.random.default_rng(0).normal(size=(200, 3))
     explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, X[:, 0] > 0)
-    mean_gain(explainer.fitted_, 0)
+    find_mean_gains(explainer.fitted_, {0})
     assert explainer.fitted_.mean_gains
     sent = pickle.loads(pickle.dumps(explainer))
     assert set(vars(sent.fitted_)) == {field.name for field in fields(sent.fitted_)}

@@ -40,7 +40,7 @@ def test_a_file_without_permission_is_refused(tmp_path, monkeypatch):
         read_table(str(tmp_path / "a.csv"))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream", "jsonl", "json", "csv"])
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream", "csv"])
 def test_standard_input(kind, monkeypatch):
     stdin = types.SimpleNamespace(buffer=io.BytesIO(as_bytes(PEOPLE, kind)), isatty=lambda: False)
     monkeypatch.setattr(sys, "stdin", stdin)

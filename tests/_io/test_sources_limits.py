@@ -49,13 +49,11 @@ def test_sizes_have_three_digits():
     ]
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl"])
-def test_each_column_of_a_text_file_counts(kind, tmp_path, monkeypatch):
+def test_each_column_of_a_text_file_counts(tmp_path, monkeypatch):
     """A line of commas became three million columns: a file of 6 MB took more than 7 GB."""
     names = [f"c{i}" for i in range(1000)]
-    text = f"{','.join(names)}\n{','.join('1' * 1000)}\n" if kind == "csv" else str(dict.fromkeys(names, 1))
-    path = tmp_path / f"wide.{kind}"
-    path.write_text(text.replace("'", '"'))
+    path = tmp_path / "wide.csv"
+    path.write_text(f"{','.join(names)}\n{','.join('1' * 1000)}\n")
     monkeypatch.setenv(TABLE_VARIABLE, "5M")
     assert read_table(str(path)).width == 1000
     monkeypatch.setenv(TABLE_VARIABLE, "1M")

@@ -17,9 +17,6 @@ ENCODINGS = {
     "utf-8 with a mark": lambda text: text.encode("utf-8-sig"),
     "utf-16": lambda text: text.encode("utf-16"),
     "utf-16-be with a mark": lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
-    "utf-16-le without a mark": lambda text: text.encode("utf-16-le"),
-    "utf-16-be without a mark": lambda text: text.encode("utf-16-be"),
-    "utf-32": lambda text: text.encode("utf-32"),
     "cp1252": lambda text: text.encode("cp1252"),
     "latin-1": lambda text: text.encode("latin-1"),
 }

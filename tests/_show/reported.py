@@ -1,8 +1,8 @@
-"""The table whose explanations the tests of the report write, and what its page holds."""
+"""The table whose explanations the tests of the report write, and its page as text."""
 
 from __future__ import annotations
 
-import json
+import html
 import re
 
 import numpy as np
@@ -30,5 +30,12 @@ def table(n):
     return X
 
 
-def data_of(page):
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+def text_of(markup):
+    """The text of HTML as it is read."""
+    return " ".join(html.unescape(re.sub(r"<(style|script)>.*?</\1>|<[^>]+>", " ", markup, flags=re.S)).split())
+
+
+def cards_of(page):
+    """The cards of the rows by position: their attributes, and their HTML."""
+    found = re.findall(r'<article class="suffice card" data-row="(\d+)" ([^>]*)>(.*?)</article>', page, re.S)
+    return {int(row): (dict(re.findall(r'data-(\w+)="([^"]*)"', named)), markup) for row, named, markup in found}

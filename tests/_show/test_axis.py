@@ -12,6 +12,7 @@ from suffice._show.axis import (
     NO_ROW,
     Band,
     Chip,
+    Distribution,
     Spans,
     band,
     bounds_text,
@@ -334,3 +335,69 @@ def test_whole_bounds_are_written_by_the_numbers_within():
     assert (bounds_text(hour), condition_text(hour)) == ("= 19", "hour = 19")
     assert bounds_text(Condition("hour", 2.5, 7.2, reads="whole")) == "3 to 7"
     assert bounds_text(Condition("open", labels=(True,))) == "= yes"
+
+
+# --- training values -------------------------------------------------------------------------------------------------
+
+
+def height_at(outline, place):
+    """The height of an outline at a place in per cent."""
+    return max((height for (x, height), (end, _) in itertools.pairwise(outline) if x <= place < end), default=0)
+
+
+def test_an_outline_counts_each_whole_number_of_a_short_range():
+    hours = np.array([0, 0, 0, 0, 12, 12, 23, np.nan], dtype=np.float32)
+    shape = Distribution.of_values(HOUR, hours)
+    assert shape.missing == 1 / 8
+    assert shape.outline[:8] == ((0, 0), (0, 100), (4, 100), (4, 0), (50, 0), (50, 50), (54, 50), (54, 0))
+    assert shape.outline[8:] == ((96, 0), (96, 25), (100, 25), (100, 0))
+
+
+def test_bins_of_many_whole_numbers_hold_as_many_of_them():
+    """Bins of equal width would hold now one and now two of them: a comb."""
+    column = Column("year", 0, "whole", extent=(0.0, 40.0))
+    outline = Distribution.of_values(column, np.arange(41, dtype=np.float32)).outline
+    assert outline == ((0, 0), (0, 100), (100, 100), (100, 0))  # the last bin holds one number, in half the width
+
+
+def test_a_bin_of_few_rows_is_seen_and_an_empty_one_is_not_there():
+    temps = np.concatenate([np.full(1000, -10.0), [30.0]]).astype(np.float32)
+    outline = Distribution.of_values(TEMP, temps).outline
+    assert (height_at(outline, 2), height_at(outline, 50), height_at(outline, 98)) == (100, 0, 8)
+
+
+def test_categories_and_yes_no_columns_have_shares_of_all_rows():
+    codes = np.array([0, 0, 1, np.nan], dtype=np.float32)
+    assert Distribution.of_values(TOWN, codes).shares == (0.5, 0.25, 0, 0, 0)
+    member = Column("member", 0, "whole", extent=(0.0, 1.0))
+    assert Distribution.of_values(member, codes).shares == (0.5, 0.25)
+
+
+def test_a_column_of_one_value_or_of_none_has_a_drawing():
+    same = Column("same", 0, "number", extent=(2.0, 2.0))
+    assert Distribution.of_values(same, np.full(5, 2.0, dtype=np.float32)).outline[1] == (48, 100)
+    nothing = Distribution.of_values(Column("empty", 0), np.full(5, np.nan, dtype=np.float32))
+    assert (nothing.outline, nothing.missing) == ((), 1.0)
+
+
+def test_a_drawing_has_the_training_values_and_says_how_many_are_missing():
+    shape = Distribution.of_values(TEMP, np.array([-10, 30, np.nan, np.nan], dtype=np.float32))
+    drawing = draw("temp", Condition("temp", low=0.0), TEMP, 12.0, shape)
+    assert drawing.outline == shape.outline
+    assert drawing.missing == "50 % missing"
+    towns = Distribution.of_values(TOWN, np.array([0, 0, 1, np.nan], dtype=np.float32))
+    chips = draw("town", None, TOWN, "A", towns).chips
+    assert [chip.share for chip in chips] == [0.5, 0.25, 0, 0, 0, 0.25]
+    assert chips[-1].text == "missing"
+
+
+def test_of_many_categories_the_most_frequent_are_drawn():
+    codes = np.repeat(np.arange(20), np.arange(20)).astype(np.float32)
+    drawing = draw("town", None, MANY, "town A", Distribution.of_values(MANY, codes))
+    assert [chip.text for chip in drawing.chips] == ["town A", *TOWNS[-11:]]
+
+
+def test_fewer_categories_are_drawn_if_their_labels_are_long():
+    labels = tuple((f"{'a very long label ' * 2}{i}",) for i in range(20))
+    column = Column("town", 2, "category", labels=labels)
+    assert len(draw("town", None, column).chips) == 4

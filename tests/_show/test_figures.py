@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from suffice import Explanation, SufficientSet
-from suffice._show.figures import draw_distributions, draw_sets
+from suffice._show.figures import draw_sets
 
 SETS = (SufficientSet(("b",), 0.97), SufficientSet(("a", "c"), 0.93), SufficientSet(("a", "d"), 0.9))
 
@@ -60,34 +57,3 @@ def test_the_level_of_a_class_is_named(ax):
 
 def test_the_empty_set_is_named(ax):
     assert labels(draw_sets(sets_of(SufficientSet((), 1.0)), 10, ax)) == ["nothing at all"]
-
-
-class Distributed:
-    """An explainer of which all is known that is drawn of a row's outcome."""
-
-    variable_names_ = ("hour",)
-    target_name_ = "count"
-    fitted_ = SimpleNamespace(has_whole_outcomes=False)
-    of = {None: [0.0, 0.0, 0.2, 1.0, 1.0], "set": [0.0, 0.1, 0.6, 1.0, 1.0]}
-
-    def quantile(self, X, levels, S=None):
-        return np.array([[0.0, 1.0, 2.0]])
-
-    def outcomes(self, X, y):
-        return SimpleNamespace(values=y, intervals=np.array([[-1.0, 1.5]]))
-
-    def cdf(self, X, S, values):
-        return np.array([self.of[None if S is None else "set"]])
-
-    def sdp(self, X, S, y):
-        return np.array([0.899])
-
-
-def test_distributions_are_steps_with_the_outcome_in_view(ax):
-    draw_distributions(Distributed(), [[1]], [], 5.0, None, ax)
-    assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [Distributed.of[None], Distributed.of["set"]]
-    assert ax.lines[0].get_xdata() == pytest.approx([-0.08, 0.0, 1.0, 2.0, 2.08])
-    assert ax.get_xlim() == (-1.0, 5.0)
-    legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == ["interval [-1, 1.5]", "given all variables", "given nothing at all", "outcome 5"]
-    assert ax.get_title(loc="left").startswith("SDP 0.89:")

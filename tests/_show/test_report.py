@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import html
-import json
-import math
 import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
-from reported import HOSTILE, data_of, table
+from rare_classes import rare_explanations
+from reported import HOSTILE, cards_of, table, text_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
-from suffice._show.axis import missing_text
-from suffice._show.picture import picture_line
-from suffice._show.report import embed_json, make_report
-from suffice._text import format_percent, join
+from suffice._show.cards import explanation_parts
+from suffice._show.overview import make_overview
+from suffice._show.picture import picture_explanation, picture_line
+from suffice._show.report import make_report, report_rules
+from suffice._text import format_share, plain_advice
 from suffice.explaining.sentences import NOT_COMPLETE
-
-
-def rows_of(gaps, n_rows):
-    """The rows that a list of gaps stands for."""
-    is_covered, *distances = gaps
-    named = np.cumsum(distances).astype(int).tolist()
-    return named if is_covered else sorted(set(range(n_rows)) - set(named))
 
 
 class Tags(HTMLParser):
@@ -79,29 +73,27 @@ def test_wrong_input_is_refused(classes, tmp_path):
 
 
 def test_the_page_says_what_was_explained_by_what(classes, numbers):
-    page = html.unescape(re.sub(r"<[^>]+>", " ", make_report(classes).split('<script type="application/json"')[0]))
-    text = re.sub(r"\s+", " ", page)
+    text = text_of(make_report(classes))
     n = sum(e.is_sufficient for e in classes)
     assert "Explanations of traffic" in text
     assert "130 rows explained by 500 training rows" in text
     assert f"{n} rows, probability 0.73 for busy and 0.8 for calm" in text
-    assert f"Forest disagrees {sum(not e.forest_agrees for e in classes)} " in text
+    assert f"does not agree with the outcome of {sum(not e.forest_agrees for e in classes)} rows" in text
     assert "500 rows, 7 columns, 6 variables" in text
-    assert "RandomForestClassifier, 20 trees" in text
-    assert re.search(r"By class recall and precision out of bag busy \([\d,]+ rows\) recall 0\.\d\d precision \d", text)
-    assert "pi 0.8" in text
+    assert "Forest 20 trees" in text
+    assert "Outcome that matters busy" in text
     assert "scikit-learn" in text
     assert "Interval" not in text
-    assert "the forest's own 80 % interval" in html.unescape(make_report(numbers))
+    assert "the forest's own 80 % interval" in text_of(make_report(numbers))
 
 
-def test_a_forest_that_explains_itself_does_not_disagree():
-    """The page said "Forest disagrees: 0" where nothing but the forest's own predictions was explained."""
-    X = table(200)
-    forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
-    explainer = SufficientExplainer(forest, random_state=0).fit(X, 10.0 * X["hour"])
-    assert "Forest disagrees" not in make_report(explainer.explain(X[:5], progress=False))
-    assert "Forest disagrees" in make_report(explainer.explain(X[:5], 10.0 * X["hour"][:5], progress=False))
+def test_the_overview_has_a_panel_for_each_outcome(classes):
+    page = make_report(classes)
+    text = text_of(page.partition('id="overview"')[2].partition("</section>")[0])
+    for of_outcome in make_overview(classes):
+        assert f"{of_outcome.label} {of_outcome.note}" in text
+    assert text.index("busy ") < text.index("calm ")
+    assert "How well busy is predicted" not in text
 
 
 def test_a_radius_is_shown_as_a_distance():
@@ -111,36 +103,45 @@ def test_a_radius_is_shown_as_a_distance():
     assert "the outcome plus or minus 20." in make_report(explainer.explain(X[:5], progress=False))
 
 
-def test_the_data_are_those_of_the_explanations(classes):
-    data = data_of(make_report(classes))
-    rows, names = data["rows"], data["variables"]
-    for i, explanation in enumerate(classes):
-        assert data["classes"][rows["outcome"][i]] == explanation.outcome
-        assert rows["nSets"][i] == len(explanation.sufficient_sets)
-        listed = explanation.sufficient_sets[:5] or (explanation.best_set,)
-        sets = [data["sets"][s] for s in rows["sets"][i][::2]]
-        assert [tuple(names[v] for v in held) for _, *held in sets] == [s.variables for s in listed]
-        assert [text for text, *_ in sets] == [join(s.variables) or "nothing at all" for s in listed]
-        assert (rows["box"][i] < 0) == (explanation.rule is None)
-        for column, value in ((c, c["values"][i]) for c in data["columns"]):
-            own = next(v for _, held in explanation.values for n, v in held if n == column["name"])
-            text = "missing" if value is None else column["labels"][value] if "labels" in column else str(value)
-            assert text == explanation.sentences.value_text(column["name"], own)
+def test_every_row_has_its_card(classes, numbers, cut_short):
+    for explanations in (classes, numbers, cut_short):
+        cards = cards_of(make_report(explanations))
+        assert sorted(cards) == list(range(len(explanations)))
+        for i, e in enumerate(explanations):
+            text = text_of(cards[i][1])
+            assert f"{e.sentences.outcome_sentence} {e.sentences.lead}" in text
+            assert (NOT_COMPLETE in text) == (not e.is_search_complete)
+            assert all(
+                f"{name} {e.sentences.value_text(name, own)}" in text for _, held in e.values for name, own in held
+            )
+            if e.rule is not None:
+                assert e.rule.rows_text in text
+            states = {"disagrees": not e.forest_agrees, "set": e.is_sufficient, "contested": e.is_contested}
+            assert {state for state in cards[i][0]["state"].split() if state != "none"} == {
+                s for s in states if states[s]
+            }
+            named = [explanations.variable_names[int(v)] for v in cards[i][0]["variable"].split()]
+            assert named == list(e.best_set.variables)
 
 
-def test_importances_are_ranked_as_everywhere_else(classes):
-    """The page once listed equally important variables in another order than the cards and the text."""
-    data = data_of(make_report(classes))
-    n_ranked = 0
-    for listed, n_sets, explanation in zip(data["rows"]["importance"], data["rows"]["nSets"], classes, strict=True):
-        if not explanation.importance_differs:
-            assert listed == 0
-            continue
-        ranked = [(data["variables"][v], f"{n / 100:.2f}") for v, n in zip(listed[::2], listed[1::2], strict=True)]
-        assert ranked == [(name, f"{value:.2f}") for name, value in explanation.ranked_importance()]
-        assert (data["setsTexts"][str(n_sets)][0]) == f"{n_sets} sufficient sets"
-        n_ranked += 1
-    assert n_ranked > 2
+def test_rows_are_drawn_as_their_cards_are(classes):
+    cards = cards_of(make_report(classes))
+    for i, e in enumerate(classes[:20]):
+        own = e._repr_html_().partition("</style>")[2].removesuffix("</div>")
+        plain = replace(picture_explanation(e), advice=plain_advice(e.sentences.advice))
+        shared = re.sub(r'class="outline s\d+"', 'class="outline"', cards[i][1].partition("<details>")[0])
+        assert shared == re.sub(r' style="clip-path:[^"]+"', "", "".join(explanation_parts(plain)))
+        if not e.sentences.advice:
+            assert shared == re.sub(r' style="clip-path:[^"]+"', "", own)
+
+
+def test_cards_of_the_outcome_that_matters_come_first(classes):
+    assert classes.fitted.focus == "busy"
+    order = list(cards_of(make_report(classes)))
+    n = int(np.count_nonzero(classes.has_set & (classes.outcomes == "busy")))
+    assert n > 10
+    assert all(classes.has_set[i] and classes.outcomes[i] == "busy" for i in order[:n])
+    assert order[n:] == sorted(order[n:])
 
 
 def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers):
@@ -148,23 +149,31 @@ def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers)
         (classes, GlobalRulesClassifier.from_explanations(classes)),
         (numbers, GlobalRulesRegressor.from_explanations(numbers)),
     ):
-        data = data_of(make_report(explanations))
+        page = make_report(explanations)
         rows, _ = explanations.explained
-        assert len(data["lines"]) == len(rule_list.rules_)
-        for line, written in zip(rule_list.rules_, data["lines"], strict=True):
-            words, _, coverage, missing = data["boxes"][written["box"]]
-            texts = [data["conditions"][k][1] if k >= 0 else data["keys"][-1 - k] for k in words]
-            assert [*texts, written["conclusion"]] == [word.text for word in picture_line(line).sentence]
-            assert (coverage, missing) == (f"{format_percent(line.coverage)} %", missing_text(line.rule.conditions))
-            assert written["rows"] == np.count_nonzero(line.rule.covers(rows))
-            assert written["trainingRows"] == line.rule.support > 0
-            assert rows_of(written["gaps"], rows.n_rows) == np.flatnonzero(line.rule.covers(rows)).tolist()
-            assert written["coverage"] == pytest.approx(line.coverage, rel=1e-12)
+        assert sorted(map(str, report_rules(explanations))) == sorted(map(str, rule_list.rules_))
+        coverages = [line.coverage for line in report_rules(explanations)]
+        assert coverages == sorted(coverages, reverse=True)
+        written = re.findall(r"<tr><td>.*?</tr>", page.partition('id="rules"')[2].partition("</section>")[0], re.S)
+        assert len(written) == len(rule_list.rules_)
+        texts = {text_of(line): line for line in written}
+        for line in rule_list.rules_:
             picture = picture_line(line)
-            assert (written["conclusion"], written["precisionText"]) == (picture.conclusion, picture.precision.text)
-            assert (written["precision"], written["note"]) == (pytest.approx(line.expected, rel=1e-12), picture.note)
-        first = rule_list.decision_path(rows)
-        assert data["rows"]["line"] == first.tolist()
+            sentence = " ".join(word.text for word in picture.sentence)
+            text = next(text for text in texts if text.startswith(f"{sentence} ") and picture.coverage.text in text)
+            assert f"{picture.precision.text}" in text
+            covered = np.flatnonzero(line.rule.covers(rows)).tolist()
+            named = re.search(r'data-rows="([\d ]*)"', texts[text])
+            assert ([] if named is None else list(map(int, named[1].split()))) == covered
+
+
+def test_rules_of_the_outcome_that_matters_come_first_beside_their_base_rate(classes):
+    """The first twenty rules of a report all said the common class."""
+    text = text_of(make_report(classes)).partition("The distinct rules")[2]
+    assert 0 < text.index("busy: ") < text.index("calm: ")
+    base = np.mean(classes.training[1] == "busy")
+    assert base != 0.5
+    assert f"{format_share(base)} of all rows" in text.partition("calm: ")[0]
 
 
 def test_explanations_without_rules_make_a_report():
@@ -172,67 +181,43 @@ def test_explanations_without_rules_make_a_report():
     forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
     explainer = SufficientExplainer(forest, random_state=0).fit(X, X["hour"] > 11)
     page = make_report(explainer.explain(X[:10], rules=None, progress=False))
-    assert "There are no rules" in page
-    assert data_of(page)["lines"] == []
+    assert 'id="rules"' not in page
+    assert "#rules" not in page
 
 
-def test_every_row_has_the_sentences_of_its_explanation(classes, cut_short):
-    for explanations in (classes, cut_short):
-        data = data_of(make_report(explanations))
-        rows = data["rows"]
-        assert [data["leads"][i] for i in rows["lead"]] == [
-            f"{e.sentences.outcome_sentence} {e.sentences.lead}" for e in explanations
-        ]
-        assert [data["advice"][i] for i in rows["advice"]] == [e.sentences.advice for e in explanations]
-        supports = ["" if e.rule is None else e.rule.rows_text for e in explanations]
-        assert [data["supports"][i] for i in rows["support"]] == supports
+def test_no_parameter_of_python_stands_on_the_page(classes, numbers, cut_short):
+    """The page for readers said `n_candidates=18` and `levels='odds'`."""
+    offered = rare_explanations()
+    assert any("With pi=" in e.sentences.advice for e in offered)
+    for explanations in (classes, numbers, cut_short, offered):
+        text = text_of(make_report(explanations))
+        parameters = {*SufficientExplainer().get_params(), *explanations.about["settings"]} - {"counts", "forest"}
+        named = {name for name in parameters if "_" in name or name in ("pi", "alpha")}
+        assert not [name for name in named if re.search(rf"\b{name}\b", text)]
+        assert not re.search(r"\w=['\d]|`", text)
 
 
-def test_a_report_says_which_searches_ended_early(cut_short, classes):
-    """The report once left out that the search of a row had ended early."""
-    page = make_report(cut_short)
-    data = data_of(page)
-    n_early = 40 - sum(cut_short.is_search_complete)
-    assert n_early > 0
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
-    assert f"Search ended early {n_early} row{'s' if n_early > 1 else ''} that may have more sufficient sets" in text
-    assert "The search for a row's sets stopped" in html.unescape(text)
-    for care, explanation in zip(data["rows"]["care"], cut_short, strict=True):
-        reasons, disagrees = data["cautions"][care]
-        assert (NOT_COMPLETE in reasons) == (not explanation.is_search_complete)
-        assert disagrees == (not explanation.forest_agrees)
-    assert "Search ended early" not in make_report(classes)
-
-
-def test_a_row_takes_few_bytes(classes):
+def test_many_rows_take_little_and_more_are_counted(classes, monkeypatch):
     page = make_report(classes)
-    empty = re.sub(r'(id="data">).*?(</script>)', r"\1\2", page, flags=re.S)
-    assert len(page) - len(empty) < 400 * len(classes)  # the sentences take 160 bytes of a row
-    assert len(empty) < 60_000
+    assert len(page) < 9_000 * len(classes)  # 200 rows stay under 2 MB
+    assert page.count("clip-path") <= 3  # the silhouette of each column of numbers stands once
+    monkeypatch.setattr("suffice._show.report.MAX_CARDS", 7)
+    page = make_report(classes)
+    assert len(cards_of(page)) == 7
+    assert "The first 7 rows are drawn; the figures above count all 130." in page
 
 
 # --- safe ------------------------------------------------------------------------------------------------------------
 
 
-def test_embedded_json_has_no_markup_and_reads_back():
-    data = {"a": [*HOSTILE, "\u2028\u2029\x00\ud800", 1.5, None]}
-    text = embed_json(data)
-    assert not re.search("[<>&\u2028\u2029]", text)
-    assert text.isascii()
-    assert json.loads(text) == data
-    with pytest.raises(ValueError, match="JSON compliant"):
-        embed_json([math.nan])
-
-
 def test_nothing_of_a_table_becomes_markup(hostile, tmp_path):
     page = make_report(hostile, title=HOSTILE[1])
     tags = Tags(page)
-    assert tags.tags.count("script") == 2
+    assert tags.tags.count("script") == 1
     assert "img" not in tags.tags
     assert not [name for name, _ in tags.attributes if name.startswith("on")]
-    assert data_of(page)["columns"][0]["name"] == HOSTILE[0]
+    assert html.escape(HOSTILE[0]) in page
     assert page.count("{{data}}") > 0  # a name that looks like a place of the template stays what it is
-    assert page.count('id="data"') == 1
 
 
 def test_a_page_needs_nothing_from_elsewhere(classes):
@@ -269,12 +254,12 @@ def test_the_cards_of_rows_state_their_reasons(reasoned):
     explanations = explainer.explain(X[:20], progress=False)
     reasons = explainer.reasons(X[:20], adverse="busy", progress=False)
     page = make_report(explanations, reasons=reasons)
-    data = data_of(page)
+    cards = cards_of(page)
     for i, answer in enumerate(reasons):
-        assert data["reasons"][data["rows"]["reasons"][i]] == [answer.lead, *map(str, answer.reasons)]
-    assert "<h2>Reasons</h2>" in page
-    assert "Reasons</h2>" not in make_report(explanations)
-    assert "reasons" not in data_of(make_report(explanations))["rows"]
+        written = " ".join(map(str, answer.reasons)) or answer.lead
+        assert f"Reasons {' '.join(written.split())}" in text_of(cards[i][1])
+    assert 'id="reasons"' in page
+    assert 'id="reasons"' not in make_report(explanations)
 
 
 def test_reasons_of_other_rows_are_refused(reasoned):

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from rare_classes import first, rare_explanations
+from reported import cards_of, text_of
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice._show.picture import level_fact, picture_explanation, picture_rule
 from suffice._show.report import make_report
-from suffice._show.report_data import report_data
-from suffice._text import format_probability, format_with_bound
-
-
-def text_of(markup):
-    """The text of HTML as it is read."""
-    return " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", markup, flags=re.S)).split())
+from suffice._text import format_level, format_probability, format_with_bound
 
 
 def test_the_card_of_a_row_shows_bound_all_variables_and_lift():
     explanations = rare_explanations("odds")
     e = explanations[first(explanations, "yes", is_sufficient=True)]
     text = text_of(e._repr_html_())
-    assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
+    assert f"needed {format_level(e.pi)} {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
     assert e.sentences.lead in text
     assert f"{e.sentences.level_note} {e.sentences.bound_note}" in text
     assert e.sentences.level_note == "yes is rare, 7.8 % of all rows: 0.5 is 11.8 times its odds."
     assert text.count(f"(probability {format_probability(e.sdp_of_all)} for this row)") == 1
-    assert text.count("times as likely as on average") == 1
+    assert text.count("times as likely as on average") == 1  # the rule's figures do not state it again
     assert "All variables together" not in text  # the first sentence states it
 
 
@@ -42,7 +36,7 @@ def test_the_card_of_a_rare_class_without_a_set_offers_a_lower_level():
     text = text_of(e._repr_html_())
     assert e.sentences.advice == f"With pi={e.offered_pi:g}, age and debt are enough."
     assert e.sentences.advice in text
-    assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
+    assert f"needed {format_level(e.pi)} {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
 
 
 def test_the_card_of_the_empty_set_lists_no_sets():
@@ -131,35 +125,16 @@ def test_classes_of_the_same_size_have_one_level_which_is_not_pi():
     assert explanations.level_text == "probability 0.82"
 
 
-def test_the_data_of_the_page_hold_a_level_for_each_class():
-    odds = rare_explanations("odds")
-    data = report_data(odds)
-    level_of = dict(zip(data["classes"], data["levels"], strict=True))
-    assert all(level_of[e.outcome] == pytest.approx(e.pi) for e in odds)
-    assert data["rows"]["lower"] == [int(100 * e.best_set.lower + 1e-7) for e in odds]
-
-
-def test_the_page_draws_bounds_notes_and_the_empty_set(browser, tmp_path):
-    explanations = rare_explanations("odds")
-    same = rare_explanations()
-    page = browser.new_page()
-    page.goto(explanations.report(tmp_path / "odds.html").as_uri())
-    page.select_option("#outcome", label="yes")
-    page.select_option("#sufficient", "yes")
-    i = first(explanations, "yes", is_sufficient=True)
-    e = explanations[i]
-    shown = " ".join(page.inner_text(f"#row-{i}").split())
-    assert format_with_bound(e.rule.sdp, e.best_set.lower) in shown
-    assert e.sentences.all_text in shown
-    assert e.sentences.level_note in shown
+def test_the_page_draws_bounds_notes_and_the_empty_set():
+    explanations, same = rare_explanations("odds"), rare_explanations()
+    i, j = first(explanations, "yes", is_sufficient=True), first(same, "no", is_sufficient=True)
+    e, markup = explanations[i], cards_of(make_report(explanations))[i][1]
+    shown = text_of(markup)
+    for text in (format_with_bound(e.rule.sdp, e.best_set.lower), e.sentences.all_text, e.sentences.level_note):
+        assert text in shown
     assert e.sentences.lift_text[1:] in shown
-    tick = page.locator(f"#row-{i} .figures .tick").first.get_attribute("style")
-    assert float(re.search(r"left: ([\d.]+)%", tick)[1]) == pytest.approx(100 * e.pi)
-    assert "times as likely as on average" in page.inner_text("#rule-table")
-    page.goto(same.report(tmp_path / "same.html").as_uri())
-    j = first(same, "no", is_sufficient=True)
-    shown = " ".join(page.inner_text(f"#row-{j}").split())
+    assert f"needed {format_level(e.pi)}" in shown
+    shown = text_of(cards_of(make_report(same))[j][1])
     assert "no variable is needed" in shown
     assert "ALWAYS no" in shown
     assert "nothing at all" not in shown
-    page.close()

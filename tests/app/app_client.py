@@ -7,6 +7,8 @@ import gzip
 import importlib
 import io
 import zipfile
+from functools import cache
+from importlib.resources import files
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -95,6 +97,11 @@ BAD_FILES = {
 }
 
 
+@cache
+def _axe():
+    return files("axe_playwright_python").joinpath("axe.min.js").read_text()
+
+
 class Client:
     """A page of the app, and all that went wrong on it."""
 
@@ -107,6 +114,7 @@ class Client:
         self.outside, self.errors, self.alerts = [], [], []
         self.page.on("request", self._see)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda one: self.errors.append(one.text) if one.type == "error" else None)
         self.page.on("response", lambda r: self.errors.append(f"{r.status} {r.url}") if r.status >= 400 else None)
         self.page.on("dialog", self._dismiss)
 
@@ -128,6 +136,26 @@ class Client:
         self.page.goto(self.start)
         self.page.wait_for_selector("#upload input", state="attached")
         return self.page
+
+    def violations(self):
+        """What axe-core finds wrong with the page as it is, for people who cannot see or point well."""
+        dimmed = "main [data-dash-is-loading='true']"
+        self.page.wait_for_function("s => !document.querySelector(s)", arg=dimmed)
+        self.page.evaluate(_axe())
+        found = self.page.evaluate("axe.run()")["violations"]
+        return [f"{one['id']}: {one['help']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tab_to(self, selector, key="Tab"):
+        """Press the key until a component, or a part of it, has the focus."""
+        for _ in range(80):
+            if self.page.evaluate("s => !!document.activeElement.closest(s)", selector):
+                return
+            self.page.keyboard.press(key)
+        raise AssertionError(f"no key leads to {selector}")
 
     def text(self, selector):
         return self.page.inner_text(selector)

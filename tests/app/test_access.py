@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
+import warnings
+from collections import Counter
 
 import pytest
+from app_client import traffic_table
+from flask import Flask
+from sklearn.ensemble import RandomForestClassifier
 
+from suffice import SufficientExplainer
 from suffice.app.server import make_app
-from suffice.app.serving import is_known, new_token
+from suffice.app.serving import is_known, new_token, protect
 from suffice.app.state.sessions import Sessions
+from suffice.app.state.workspace import Workspace
 
 LOCAL = {"Host": "127.0.0.1:8050"}
 
@@ -114,3 +122,84 @@ def test_a_token_is_random_or_that_of_the_environment(monkeypatch):
     monkeypatch.setenv("SUFFICE_APP_TOKEN", "short")
     with pytest.raises(ValueError, match="SUFFICE_APP_TOKEN must have at least 16 ASCII characters"):
         new_token()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": host} for host in ("[", "127.0.0.1:x", "127.0.0.1:99999", "127.0.0.1:-1", "a b", "")]
+    + [{**LOCAL, "Origin": origin} for origin in ("http://[", "null", "//", "http://127.0.0.1:x", "\xff")]
+    + [{**LOCAL, "Cookie": cookie} for cookie in ("suffice", "\x80=\xff; ;;=;", f"suffice-8050={'é' * 5000}")],
+    ids=repr,
+)
+def test_malformed_heads_are_refused_before_anything_is_read(headers, app, caplog):
+    """`Origin: http://[` was answered by 500 and a traceback, without the token."""
+    stranger = app.server.test_client(use_cookies=False)
+    paths = ["/", f"/?token={app.server.config['TOKEN'][:-1]}", "/?token=%ff%00", "/_dash-layout"]
+    assert {stranger.get(path, headers=headers).status_code for path in paths} <= {400, 403}
+    assert not caplog.records
+
+
+@pytest.fixture(scope="module")
+def table_app():
+    table = traffic_table(60)
+    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0), n_jobs=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        explainer.fit(table.drop("traffic"), table["traffic"])
+    return make_app(Sessions(Workspace.of(explainer, table.drop("traffic"), table["traffic"], "traffic")))
+
+
+JUNK = [None, -1, "x", True, [], [None], [[[]]], {"a": 1}, {"data": 5}, {"data": "", "row": "x"}, {"row": 10**30}]
+JUNK += [{"row": -5, "tab": "rows"}, {"pi": "x", "row": 0}, {"chosen": 5}, {"edits": 5}, {"edits": {"hour": {}}}, 1e308]
+
+
+def junk_request(output, callback, value):
+    """What a page would send to a callback, with the same value for every input and state."""
+
+    def filled(part):
+        name = json.loads(part["id"]) if part["id"].startswith("{") else part["id"]
+        if not isinstance(name, dict):
+            return {"id": name, "property": part["property"], "value": value}
+        known = {key: "x" if kind in (["ALL"], ["MATCH"]) else kind for key, kind in name.items()}
+        return [{"id": known, "property": part["property"], "value": value}]
+
+    names = [dict(zip(("id", "property"), one.rsplit(".", 1), strict=True)) for one in output.strip(".").split("...")]
+    inputs, state = ([filled(part) for part in callback[kind]] for kind in ("inputs", "state"))
+    changed = [f"{part['id']}.{part['property']}" for part in callback["inputs"][:1]]
+    outputs = names if output.startswith("..") else names[0]
+    return {"output": output, "outputs": outputs, "inputs": inputs, "state": state, "changedPropIds": changed}
+
+
+def test_junk_is_refused_by_every_callback_without_a_traceback(table_app, caplog):
+    """57 of 78 junk callbacks were answered by 500."""
+    visitor = table_app.server.test_client()
+    visitor.get(f"/?token={table_app.server.config['TOKEN']}", headers=LOCAL)
+    callbacks = {out: callback for out, callback in table_app.callback_map.items() if "callback" in callback}
+    bodies = [json.dumps(junk_request(*one, value)) for one in callbacks.items() for value in JUNK]
+    bodies += ["", "{", "null", "[]", "5", "{}", '{"output": 5}', "[" * 100_000, "9" * 5000, "NaN", b"\xff\xfe"]
+    bodies += ['{"output":"page.children","inputs":[' + "9" * 5000 + "]}", '{"output":"no.where","inputs":[]}']
+    assert len(bodies) > 300
+    statuses = Counter()
+    for body in bodies:
+        answer = visitor.post("/_dash-update-component", data=body, headers=LOCAL, content_type="application/json")
+        statuses[answer.status_code] += 1
+    assert visitor.get("/_dash-component-suites/x/y.js", headers=LOCAL).status_code == 400
+    assert {*statuses} <= {200, 204, 400}
+    assert statuses[400] > 200
+    assert not any(record.exc_info for record in caplog.records)
+    assert "Refused a request: TypeError" in caplog.text
+
+
+def test_an_error_of_the_library_is_none_of_the_request(caplog):
+    """Every TypeError was answered as if the request were to blame, without a traceback."""
+    server = Flask("pages")
+    protect(server, "a token of an app", list)
+    server.add_url_rule("/library", "library", view_func=lambda: SufficientExplainer().fit([["a"]], [1, 2]))
+    server.add_url_rule("/app", "app", view_func=lambda: Workspace.of(None, None, None, "y"))
+    visitor = server.test_client()
+    visitor.get("/?token=a+token+of+an+app", headers=LOCAL)
+    assert visitor.get("/app", headers=LOCAL).status_code == 400
+    assert not any(record.exc_info for record in caplog.records)
+    assert re.search(r"Refused a request: .* \(workspace\.py:\d+( > \w+\.py:\d+)*\)", caplog.text)
+    assert visitor.get("/library", headers=LOCAL).status_code == 500
+    assert any(record.exc_info for record in caplog.records)

@@ -5,6 +5,7 @@ from urllib.error import HTTPError
 from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
+from app_client import all_text
 
 from suffice.app.server import _page, make_app
 from suffice.app.state.sessions import PendingTables, Sessions
@@ -25,7 +26,13 @@ def test_the_page_names_no_other_host(mixed):
 def test_a_link_without_a_row_leads_to_the_first_one_of_the_focus_class(mixed, search, row):
     assert mixed.first_row not in (0, 5)
     page = _page(Sessions(mixed), PendingTables(), "/", search)
-    assert page[-1].data["row"] == (mixed.first_row if row is None else row)
+    assert page[-2].data["row"] == (mixed.first_row if row is None else row)
+
+
+def test_a_link_whose_data_are_gone_leads_to_the_first_page(mixed):
+    page = _page(Sessions(mixed), PendingTables(), "/", "?data=0123456789abcdef")
+    assert "no longer here: open the table again." in all_text(page)
+    assert "no longer here" not in all_text(_page(Sessions(mixed), PendingTables(), "/start", ""))
 
 
 def test_the_first_row_keeps_its_link(mixed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import stat
+import time
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPCookieProcessor, build_opener
@@ -43,6 +44,23 @@ def test_a_stranger_cannot_send_a_large_body():
             answer = b"".join(iter(lambda: stranger.recv(1000), b""))
             assert answer.startswith(b"HTTP/1.1 400 ")
             assert b"needs the cookie" in answer
+    server.shutdown()
+
+
+def test_many_idle_connections_leave_others_served():
+    """260 of them held the app for 84 s: at its limit, the server accepted no connection until one was over."""
+    address, server = serve_in_thread(make_app(Sessions()), 0)
+    visitor = build_opener(HTTPCookieProcessor())
+    visitor.open(address).read()
+    idle = [socket.create_connection((HOST, server.port), timeout=60) for _ in range(500)]
+    for connection in idle[-100::2]:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: 127")  # and never the rest
+    begin = time.monotonic()
+    for _ in range(5):
+        assert visitor.open(server.root, timeout=10).status == 200
+    assert time.monotonic() - begin < 5
+    for connection in idle:
+        connection.close()
     server.shutdown()
 
 

@@ -51,7 +51,7 @@ def test_pairs_count_if_the_row_has_reasons_and_keeps_its_decision():
 
 @pytest.mark.parametrize(("kind", "n_kinds"), [(Case, 5), (ForestCase, 3)])
 def test_a_case_prints_a_line_for_each_method_with_figures_for_each_change(kind, n_kinds, loans, capsys):
-    case = kind(loans, Options(n_rows=4, n_changes=1, n_drawn=0, n_trees=10))
+    case = kind(loans, Options(n_rows=4, n_changes=1, n_trees=10))
     measure(case, of_package("declined"))
     printed = capsys.readouterr().out
     lines = {line[2:30].strip(): line[30:].split() for line in printed.splitlines()[3:]}
@@ -64,7 +64,7 @@ def test_a_case_prints_a_line_for_each_method_with_figures_for_each_change(kind,
 
 
 def test_causes_account_for_every_pair(loans, capsys):
-    find_causes(Case(loans, Options(n_rows=4, n_changes=1, n_drawn=0, n_trees=10)))
+    find_causes(Case(loans, Options(n_rows=4, n_changes=1, n_trees=10)))
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].endswith("adverse rows have reasons")
     for line in printed:

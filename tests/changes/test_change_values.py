@@ -127,6 +127,13 @@ def test_moves_that_are_enough_only_together_are_stated_as_one_change(explainer)
     assert "together" not in alone.text
 
 
+def test_a_level_that_is_reached_on_average_only_is_stated_so(explainer):
+    """The least change was said to have the level, of which the forest gave it 0.00."""
+    answer = explainer.what_if(ROW, "good", check="mean")[0]
+    assert answer.best.mean >= 0.8
+    assert answer.lead.endswith(" would make it good (probability >= 0.8 on average over this range).")
+
+
 def test_moves_that_come_nearest_together_are_stated_as_one_change(explainer):
     answer = explainer.what_if({**ROW, "account": "empty"}, "good", min_plausibility=0.5)[0]
     assert len(answer.nearest.moves) == 2

@@ -11,7 +11,7 @@ import pytest
 from loans import ask_instead, loan_explainer, make_loans
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice import GlobalRulesClassifier, SufficientExplainer, rule
 from suffice._forest.model_outputs import ExplainedModel
 from suffice._forest.outcomes import read_targets
 from suffice._table.condition import Condition
@@ -19,6 +19,8 @@ from suffice.changes.finding import _cut_box, read_rules, regions_of, search_reg
 from suffice.changes.limits import read_limits
 from suffice.changes.model import MovableRows
 from suffice.changes.search import ChangeOptions, ChangeSearch
+
+POOR = "income <= 25 and account in [some, much]"
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +51,10 @@ def test_a_change_everywhere_holds_for_every_row_of_the_rule(explainer):
     bad = [rule for rule in rules.values() if rule.outcome == "bad"]
     regional = explainer.what_if_rules(bad, pi=0.8, check="everywhere", min_plausibility=0.0)
     assert [change.reached for change in regional if change.unless] == [1.0] * sum(bool(c.unless) for c in regional)
-    found = [(rule, change) for rule, change in zip(bad, regional, strict=True) if change.unless]
+    found = [(line, change) for line, change in zip(bad, regional, strict=True) if change.unless]
     assert found
-    for rule, change in found:
-        covered = X[rule.covers(X)]
+    for line, change in found:
+        covered = X[line.covers(X)]
         inside = np.all([c.covers(X[c.column].to_numpy()) for c in change.unless], axis=0)
         for _, values in X[inside][:5].iterrows():
             moved = covered.assign(**{name: values[name] for name in change.variables}).astype(X.dtypes.to_dict())
@@ -100,27 +102,21 @@ def test_a_list_of_rules_gets_a_table(explainer):
     assert regional[:1][0] == regional[0]
 
 
-def test_a_query_over_columns_is_a_region(explainer):
-    """Its text is that of a rule with these conditions, and mistakes in it are named."""
-    [change] = explainer.what_if_rules({"income": (None, 25), "account": ["some", "much"]}, pi=0.8)
+def test_a_rule_of_ones_own_is_a_region(explainer):
+    [change] = explainer.what_if_rules(rule(POOR, explainer), pi=0.8)
     assert (change.outcome, change.wanted) == ("bad", "good")
     assert change.rule_text == "income <= 25 AND account in {much, some}"
     assert change.variables == ("income",)
     assert change.reached >= 0.8
-    ends = explainer.what_if_rules([{"income": (12, 25)}, {"account": ["empty"]}], pi=0.8)
-    assert [one.rule_text for one in ends] == ["12 <= income <= 25", "account = empty"]
-    mixed = explainer.what_if_rules([{"age": (None, 60)}, {"income": (25, None), "account": ["some", "much"]}], pi=0.8)
-    assert [one.outcome for one in mixed] == ["bad", "good"]  # the most frequent one of rows with both outcomes
-    with pytest.raises(ValueError, match=r"`rules` of 'income' contradict each other: no number lies in \(30, 20\)"):
-        explainer.what_if_rules({"income": (30, 20)})
-    with pytest.raises(ValueError, match="In `rules`: unknown variable 'incom'"):
-        explainer.what_if_rules({"incom": (30, None)})
-    with pytest.raises(ValueError, match="No training row fulfils"):
-        explainer.what_if_rules({"income": (300, None)})
+    others = [rule(text, explainer) for text in ("12 <= income <= 25", "account = empty")]
+    assert [one.rule_text for one in explainer.what_if_rules(others, pi=0.8)] == [
+        "12 <= income <= 25",
+        "account = empty",
+    ]
 
 
 def test_a_rule_with_the_wanted_outcome_has_it_already(explainer):
-    lines = [{"income": (None, 25)}, {"income": (40, None), "account": ["some", "much"]}]
+    lines = [rule("income <= 25", explainer), rule("income >= 40 and account in [some, much]", explainer)]
     regional = explainer.what_if_rules(lines, "good", pi=0.8)
     assert [change.is_reached for change in regional] == [False, True]
     assert regional[0].unless
@@ -131,10 +127,10 @@ def test_a_rule_with_the_wanted_outcome_has_it_already(explainer):
     assert regional.to_frame()["is_reached"].tolist() == [False, True]
 
 
-def test_a_query_over_numbers_has_their_mean():
+def test_a_rule_of_numbers_has_their_mean():
     x = np.random.default_rng(0).integers(0, 10, (300, 1))
     explainer = SufficientExplainer(RandomForestRegressor(5, min_samples_leaf=5, random_state=0)).fit(x, 10.0 * x[:, 0])
-    [change] = explainer.what_if_rules({"x0": (0, 1)}, {"more": 30})
+    [change] = explainer.what_if_rules(rule("0 <= x0 <= 1", explainer), {"more": 30})
     assert 0 < change.outcome < 10
     assert change.variables == ("x0",)
     assert change.unless_text.startswith("x0 >= 3")
@@ -158,9 +154,6 @@ def of_model():
     return SufficientExplainer.for_model(GoodAbove(31, X.dtypes), X, forest=forest)
 
 
-POOR = {"income": (None, 25), "account": ["some", "much"]}
-
-
 def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
     """Each of up to 20 rows of the rule has the values of each of up to 20 rows in the box; the rest stays."""
     X, _ = make_loans()
@@ -168,7 +161,7 @@ def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
     model = of_model.model_
     spy = of_model.with_settings()
     ask_instead(spy, lambda table: (tables_asked_about.append(table), model.predict(table))[1])
-    [change] = spy.what_if_rules(POOR, pi=0.8)
+    [change] = spy.what_if_rules(rule(POOR, spy), pi=0.8)
     assert change.variables == ("income",)
     assert (change.confirmed, change.confirmed_share, change.n_asked) == (True, 1.0, 400)
     [table] = tables_asked_about
@@ -177,7 +170,7 @@ def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
     assert table[others].drop_duplicates().merge(poor[others]).shape[0] == 20
     assert change.unless[0].covers(table["income"].to_numpy()).all()
     assert str(change).endswith("GoodAbove confirms this; it agrees for 400 of 400 rows moved into this range.")
-    [alone] = of_model.what_if_rules(POOR, pi=0.8, confirm=False)
+    [alone] = of_model.what_if_rules(rule(POOR, of_model), pi=0.8, confirm=False)
     assert (alone.confirmed, alone.confirmed_share, alone.n_asked) == (None, None, 0)
     assert "agrees" not in str(alone)
 
@@ -188,7 +181,7 @@ def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
     other = of_model.with_settings()
     ask_instead(other, GoodAbove(50, X.dtypes))
     # The part in which it agrees holds a fifth of the rows.
-    regional = other.what_if_rules([POOR, {"account": ["empty"]}], pi=0.8, min_plausibility=0.3)
+    regional = other.what_if_rules([rule(POOR, other), rule("account = empty", other)], pi=0.8, min_plausibility=0.3)
     assert [change.confirmed for change in regional] == [False, False]
     assert 0 < regional[0].confirmed_share < 0.5
     n_agreed = round(400 * regional[0].confirmed_share)
@@ -204,13 +197,13 @@ def test_a_box_that_the_model_refuses_is_cut_to_where_it_agrees(of_model):
     X, _ = make_loans()
     other = of_model.with_settings()
     ask_instead(other, GoodAbove(50, X.dtypes))
-    [change] = other.what_if_rules([POOR], pi=0.8)
+    [change] = other.what_if_rules(rule(POOR, other), pi=0.8)
     assert change.variables == ("income",)
     assert 50 <= change.unless[0].low <= 52
     assert (change.confirmed, change.confirmed_share) == (True, 1.0)
     assert 0 < change.n_asked <= 300
     assert not change.optimal
-    [alone] = other.what_if_rules([POOR], pi=0.8, confirm=False)
+    [alone] = other.what_if_rules(rule(POOR, other), pi=0.8, confirm=False)
     assert alone.unless[0].low < 35
     assert alone.optimal
 
@@ -222,16 +215,16 @@ def test_the_model_chooses_among_the_boxes():
         lambda table: np.where((table["income"] > 30) | (table["debt"] < 2), "good", "bad"), X, random_state=0
     )
     ask_instead(explainer, lambda table: np.where(table["debt"] < 2, "good", "bad"))
-    rule = {"income": (None, 25), "debt": (3, None)}
-    [by_forest] = explainer.what_if_rules(rule, "good", pi=0.8, confirm=False)
-    [by_model] = explainer.what_if_rules(rule, "good", pi=0.8)
+    own = rule("income <= 25 and debt >= 3", explainer)
+    [by_forest] = explainer.what_if_rules(own, "good", pi=0.8, confirm=False)
+    [by_model] = explainer.what_if_rules(own, "good", pi=0.8)
     assert by_forest.variables == ("income",)
     assert by_model.variables == ("debt",)
     assert by_model.confirmed
 
 
 def test_the_model_is_asked_about_boxes_in_parts(of_model, monkeypatch):
-    rules = [POOR, {"account": ["empty"]}, {"income": (None, 20)}]
+    rules = [rule(text, of_model) for text in (POOR, "account = empty", "income <= 20")]
     together = of_model.what_if_rules(rules, "good", pi=0.8)
     monkeypatch.setattr("suffice.changes.finding.N_TOGETHER", 1)
     assert of_model.what_if_rules(rules, "good", pi=0.8).to_json() == together.to_json()
@@ -240,11 +233,11 @@ def test_the_model_is_asked_about_boxes_in_parts(of_model, monkeypatch):
 def test_the_model_may_be_asked_about_other_rows(of_model):
     """Also as an array, and none of them may be in the rule: then nothing is asked."""
     X, _ = make_loans(50, seed=3)
-    [change] = of_model.what_if_rules(POOR, pi=0.8, X=X)
+    [change] = of_model.what_if_rules(rule(POOR, of_model), pi=0.8, X=X)
     n_poor = int(((X["income"] <= 25) & (X["account"] != "empty")).sum())
     assert 0 < n_poor < 20
     assert change.n_asked == 20 * n_poor
-    [nothing] = of_model.what_if_rules(POOR, pi=0.8, X=X[X["income"] > 25])
+    [nothing] = of_model.what_if_rules(rule(POOR, of_model), pi=0.8, X=X[X["income"] > 25])
     assert nothing.unless
     assert nothing.confirmed is None
 
@@ -256,7 +249,7 @@ def test_parts_of_dates_are_not_asked_about():
     explainer = SufficientExplainer.for_model(
         lambda table: np.where(table["day"].dt.month > 6, "late", "early"), X, dates="parts", random_state=0
     )
-    [change] = explainer.what_if_rules({"day.month": (1, 3)}, "late")
+    [change] = explainer.what_if_rules(rule("1 <= day.month <= 3", explainer), "late")
     assert change.unless
     assert change.confirmed is None
 
@@ -267,9 +260,9 @@ def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
     def refuse(table):
         raise AssertionError("It must not be asked.")
 
-    def cut(explainer, query, target, rows):
+    def cut(explainer, text, target, rows):
         state = explainer.fitted_
-        [(conditions, outcome)] = read_rules([query], state)
+        [(conditions, outcome)] = read_rules(rule(text, explainer))
         regions = regions_of(state, [[Condition(**vars(condition)) for condition in conditions]])
         targets = read_targets(target, np.array([outcome]), state.classes)
         limits, options = read_limits(state, (), None, None, None), ChangeOptions("mean", 10, 1)
@@ -286,10 +279,10 @@ def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
     days = pd.date_range("2024-01-01", periods=600, freq="D")
     table = pd.DataFrame({"day": days, "x": np.arange(600) % 7})
     explainer = SufficientExplainer(dates="parts", random_state=0).fit(table, np.where(days.month > 6, "late", "early"))
-    assert cut(explainer, {"day.month": (1, 3)}, "late", table) == []
+    assert cut(explainer, "1 <= day.month <= 3", "late", table) == []
 
 
 @pytest.mark.parametrize("rules", [[3], 3, None])
-def test_other_things_are_no_rules(rules, explainer):
+def test_other_things_are_no_rules(rules):
     with pytest.raises(TypeError, match="must hold rules"):
-        read_rules(rules, explainer.fitted_)
+        read_rules(rules)

@@ -5,7 +5,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from experiments import counterfactual_ours, counterfactuals
-from experiments.counterfactual_ours import DEFAULTS, INSIDE, LEAST, REGIONAL, REGIONAL_ANY, VARIANTS, OursOnTable
+from experiments.counterfactual_ours import (
+    DEFAULTS,
+    INSIDE,
+    LEAST,
+    REGIONAL,
+    REGIONAL_ANY,
+    USUAL,
+    VARIANTS,
+    OursOnTable,
+)
 from experiments.counterfactual_peers import PEERS
 from experiments.counterfactual_tables import Columns, Problem, fit_model
 from experiments.counterfactuals import EXPERIMENTS, MOVES, Move
@@ -87,13 +96,13 @@ def test_moves_concern_rows_without_the_target_or_below_a_number():
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.name)
-def test_lines_are_told_apart_and_ours_have_goals(experiment):
+def test_lines_are_told_apart_and_claims_have_the_keys_of_both_our_points(experiment):
     names = [(line.method, line.label) for line in experiment.lines]
     assert len(names) == len(set(names))
-    with_goals = {line.method.split(": ")[1] for line in experiment.lines if line.goal is not None}
-    assert with_goals == set(VARIANTS) - ({REGIONAL, REGIONAL_ANY} if "california" in experiment.name else set())
-    of_defaults = [line for line in experiment.lines if DEFAULTS in line.method and line.goal is not None]
-    assert {line.label for line in of_defaults} == {"median ms"}
+    assert len(experiment.claims) == (3 if "california" in experiment.name else 6)
+    keys = {line.key for line in experiment.lines}
+    assert {key for claim in experiment.claims for key in (claim.key, claim.default)} <= keys
+    assert all(claim.default == claim.key.replace(USUAL, DEFAULTS) != claim.key for claim in experiment.claims)
 
 
 def test_a_run_asks_the_other_methods_and_takes_the_best_of_them(problem, monkeypatch):

@@ -8,24 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.__main__ import EXPERIMENTS, WITH_FILES
-from experiments.page import make_page, read_summaries
+from experiments.__main__ import EXPERIMENTS, WITH_FILES, time_before
+from experiments.page import make_pages, merge, read_summaries
 from experiments.runs import Plan, run_experiment
 from experiments.stability import _mean_different
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_FILES = [e for e in EXPERIMENTS if e.name not in WITH_FILES]
-WITH_DEFAULT = [e for e in EXPERIMENTS if e.name in ("switch", "moons", "anchors", "lucas", "global")]
-
-
-def default_lines(experiment):
-    """Pair each line of the library's default with the same line with the paper's settings."""
-    by_name = {(line.method, line.label): line for line in experiment.lines}
-    return [
-        (line, by_name[line.method.replace(", by default", ""), line.label])
-        for line in experiment.lines
-        if "by default" in line.method
-    ]
 
 
 @pytest.mark.parametrize("experiment", WITHOUT_FILES, ids=lambda e: e.name)
@@ -35,7 +24,9 @@ def test_experiments_on_made_up_data_run_without_the_other_methods(experiment, t
     assert summary["figures"]
     assert all(np.isfinite(seconds["mean"]) for seconds in summary["seconds"].values())
     assert (tmp_path / f"{experiment.name}.png").exists() == (experiment.draw is not None)
-    assert "## Cost" in make_page(EXPERIMENTS, read_summaries(tmp_path))
+    assert f"`{experiment.name}`" in "".join(
+        make_pages([experiment], merge({}, [experiment], read_summaries(tmp_path))).values()
+    )
 
 
 @pytest.mark.slow
@@ -45,23 +36,24 @@ def test_experiments_on_files_run_without_the_other_methods(name, tmp_path):
     experiment = next(e for e in EXPERIMENTS if e.name == name)
     plan = Plan("tiny", peers=False, data=os.environ["SUFFICE_DATA"])
     figures = run_experiment(experiment, plan, tmp_path, lambda line: None)["figures"]
-    pairs = default_lines(experiment)
-    assert any(figures[ours.key] != figures[papers.key] for ours, papers in pairs) == bool(pairs)
+    pairs = [(claim.key, claim.default) for claim in experiment.claims if claim.default]
+    pairs += [(name.removeprefix("default "), name) for name in figures if name.startswith("default ")]
+    pairs = [(papers, ours) for papers, ours in pairs if papers in figures]
+    assert not pairs or any(figures[ours] != figures[papers] for papers, ours in pairs)
     assert figures
 
 
-@pytest.mark.parametrize("experiment", WITH_DEFAULT, ids=lambda e: e.name)
-def test_lines_of_the_default_stand_beside_those_of_the_paper(experiment):
-    pairs = default_lines(experiment)
-    assert pairs
-    assert [line.key for line, papers in pairs if line.goal is not None or line.needs or line.key == papers.key] == []
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.name)
+def test_the_default_stands_beside_the_papers_settings(experiment):
+    defaults = [claim.default for claim in experiment.claims if claim.default]
+    assert bool(defaults) == (experiment.name != "changes-law")
+    assert not {claim.key for claim in experiment.claims} & set(defaults)
 
 
-def test_the_line_of_the_default_is_not_that_of_the_paper_on_the_switch_model():
+def test_the_default_is_not_the_papers_settings_on_the_switch_model():
     experiment = next(e for e in EXPERIMENTS if e.name == "switch")
     figures = experiment.run(Plan("tiny", peers=False), 0).figures
-    same = [line.label for line, papers in default_lines(experiment) if figures[line.key] == figures[papers.key]]
-    assert same in ([], ["rows without a sufficient set"])
+    assert [claim.label for claim in experiment.claims if figures[claim.key] == figures[claim.default]] == []
 
 
 def run_command(*arguments, **environment):
@@ -96,11 +88,17 @@ def test_the_command_refuses_unknown_names():
     assert "unknown experiment 'switches'; there are switch, lxi," in done.stderr
 
 
-def test_the_command_writes_results_and_a_page(tmp_path):
-    done = run_command("--tiny", "--only-ours", "rule", "--out", str(tmp_path), "--page", str(tmp_path / "page.md"))
+def test_the_command_writes_results_and_pages(tmp_path):
+    done = run_command("--tiny", "--only-ours", "rule", "--out", str(tmp_path), "--pages", str(tmp_path / "docs"))
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "tiny-ours" / "rule.json").read_text())["peers"] == "left out on request"
-    assert "The other methods were left out on request." in (tmp_path / "page.md").read_text()
+    assert "lower end of the rule on X5" in (tmp_path / "docs" / "reproduce.md").read_text()
+    assert "# The Sufficient Rule of a row" in (tmp_path / "docs" / "evidence" / "reproduce-rule.md").read_text()
+
+
+def test_the_whole_run_says_how_long_it_took_before(tmp_path):
+    (tmp_path / "record.json").write_text('{"rule": {"minutes": 2.0}, "cdf": {"minutes": 16.4}, "lxi": {"minutes": 9}}')
+    assert "this took 18 minutes on two cores" in time_before(["rule", "cdf", "bike"], tmp_path / "record.json")
 
 
 # --- stability --------------------------------------------------------------------------------------------------------

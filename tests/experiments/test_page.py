@@ -1,188 +1,157 @@
-"""The page of the experiments: tables and costs."""
+"""The pages of the experiments: claims with verdicts, tables, and a record that keeps what was not run again."""
 
 import dataclasses
-import math
+import json
 from pathlib import Path
 
 import pytest
 from experiments.__main__ import EXPERIMENTS
-from experiments.cost import gather
-from experiments.page import HEAD, format_figure, make_page, write_page
-from experiments.runs import Experiment, Line, Outcome, Plan, run_experiment, summarise
+from experiments.page import RECORD, format_figure, make_pages, merge, tables, verdict, write_pages
+from experiments.runs import Claim, Line, Outcome, Plan, run_experiment, summarise
 from matplotlib.figure import Figure
 from toy_experiment import FIGURES, MADE, toy
 
-ROOT = Path(__file__).parents[2]
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_page_sets_figures_beside_the_papers():
+def record_of(experiment, figures=FIGURES, **made):
+    outcome = {"figures": figures, "seconds": {"ours": 0.004}, "notes": [], "data": {"sentences": ["IF x THEN y"]}}
+    outcome |= {"wall_seconds": 60.0, "made": {**MADE, **made}}
+    return merge({}, [experiment], {experiment.name: summarise(experiment, Plan("full"), [outcome])})
+
+
+def table(lines, figures):
+    return tables(lines, {key: [mean, None, 1, "0.1.0, 2026-01-01"] for key, mean in figures.items()})
+
+
+def test_claims_stand_beside_the_papers_figures_with_a_verdict():
     outcomes = [
-        {
-            "figures": {"share": share, "size": 2.0, "their size": 1.5},
-            "seconds": {"ours": 0.004},
-            "notes": ["10 rows only."],
-            "data": {"sentences": ["IF x > 1 THEN y"]},
-            "wall_seconds": 30.0,
-            "made": MADE,
-        }
+        {"figures": {**FIGURES, "share": share}, "seconds": {"ours": 0.004}, "notes": [], "wall_seconds": 30.0}
+        | {"data": {"sentences": ["IF x > 1 THEN y"]}, "made": MADE}
         for share in (0.5, 0.7)
     ]
-    summary = summarise(toy(None, reading="Read with care."), Plan("full"), outcomes)
-    page = make_page([toy(None, reading="Read with care.")], {"toy": summary})
-    assert [goal["reached"] for goal in summary["goals"]] == [True, False]
-    assert "2 seeds, 1.0 minutes." in page
-    assert "| ours | share | 0.60 ± 0.14 | 0.5 |" in page
-    assert "| ours | 2.000 ± 0.000 |\n| theirs | 1.500 ± 0.000 |" in page
-    assert "goal" not in page.lower()
+    record = merge({}, [toy(None)], {"toy": summarise(toy(None), Plan("full"), outcomes)})
+    pages = make_pages([toy(None, reading="Read with care.")], record)
+    assert set(pages) == {"reproduce.md", "evidence/reproduce-toy.md"}
+    row = "| [toy](evidence/reproduce-toy.md) | share | 0.5 | 0.60 ± 0.14 | 2.00 ± 0.00 | equal / better |"
+    assert row in pages["reproduce.md"].splitlines()
+    page = pages["evidence/reproduce-toy.md"]
+    assert "| ours | 0.60 ± 0.14 (0.5) | 2.000 ± 0.000 |\n| theirs |  | 1.500 ± 0.000 |" in page
     assert "> IF x > 1 THEN y" in page
-    assert "Note: 10 rows only." in page
     assert "Read with care." in page
-    assert "Made on 2026-01-01, 2 cores, Python 3.11.7, suffice 0.1.0." in page
+    assert "Seeds: 2. Milliseconds for a row: ours 4." in page
 
 
-def lines_of_page(lines, figures, **summary):
-    experiment = Experiment("toy", "A toy", "Nothing is done.", lines, None)
-    outcome = {"figures": figures, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0, "made": MADE}
-    page = make_page([experiment], {"toy": {**summarise(experiment, Plan("full"), [outcome]), **summary}})
-    return [line for line in page.split("## Cost")[0].splitlines() if line.startswith("|")]
+@pytest.mark.parametrize(
+    ("better", "paper", "mean", "spread", "words"),
+    [
+        (">=", "0.95", 0.97, 0.01, "better"),
+        ("<=", "0.95", 0.97, 0.01, "worse"),
+        (">=", "0.95", 0.93, 0.03, "equal"),
+        (">=", "0.95", 0.9451, None, "equal"),
+        (">=", "0.95", 0.9449, None, "worse"),
+        ("==", "2", 2.6, None, "differs"),
+        ("==", "2", 2.4, None, "equal"),
+        (">=", "0.95", None, None, "none"),
+    ],
+)
+def test_a_figure_is_equal_within_its_spread_or_the_rounding_of_the_print(better, paper, mean, spread, words):
+    claim = Claim("x", paper, "x", better=better)
+    assert claim.verdict(mean, spread) == words
+    assert verdict(claim, {"x": [mean, spread, 1, ""]}) == words
+    assert verdict(dataclasses.replace(claim, slip="why"), {}) == "cannot be right: why"
+    assert verdict(claim, {}) == "not run"
 
 
-def test_figures_that_methods_share_are_columns_and_the_longer_side_goes_down_the_page():
-    lines = [
-        Line("a", "x", "a x", "5", digits=0),
-        Line("b", "y", "b y", digits=0),
-        Line("a", "y", "a y", digits=0),
-        Line("b", "z", "b z", digits=0),
-        Line("c", "z", "c z", digits=0),
-        Line("d", "own", "d own", digits=0),
-        Line("e", "other", "e other", digits=0),
-        Line("f", "other", "f other", digits=0),
-    ]
-    figures = {line.key: float(i) for i, line in enumerate(lines)}
-    assert lines_of_page(lines, figures) == [
-        "|  | y | z |", "| --- | --- | --- |", "| a | 2 |  |", "| b | 1 | 3 |", "| c |  | 4 |",
-        "|  | other |", "| --- | --- |", "| e | 6 |", "| f | 7 |",
-        "| method | figure | here | paper |", "| --- | --- | --- | --- |",
-        "| a | x | 0 | 5 |", "| d | own | 5 |  |",
-    ]  # fmt: skip
+def test_the_longer_side_of_a_table_goes_down_the_page_and_methods_with_other_figures_get_another():
     lines = [Line(method, label, f"{method} {label}", digits=0) for method in "ab" for label in "xyz"]
-    figures = {line.key: float(i) for i, line in enumerate(lines)}
-    assert lines_of_page(lines, figures) == [
-        "|  | a | b |", "| --- | --- | --- |", "| x | 0 | 3 |", "| y | 1 | 4 |", "| z | 2 | 5 |"
+    lines.append(Line("c", "own", "c own", "7", 0))
+    assert table(lines, {line.key: float(i) for i, line in enumerate(lines)}) == [
+        "|  | a | b |", "| --- | --- | --- |", "| x | 0 | 3 |", "| y | 1 | 4 |", "| z | 2 | 5 |", "",
+        "|  | own |", "| --- | --- |", "| c | 6 (7) |",
     ]  # fmt: skip
-
-
-def test_a_figure_that_could_not_be_measured_is_none():
-    lines = [Line("a", "x", "a x", "5"), Line("a", "y", "a y")]
-    assert lines_of_page(lines, {"a x": math.nan, "a y": 1.0})[2:] == [
-        "| a | x | none | 5 |",
-        "| a | y | 1.000 |  |",
-    ]
 
 
 @pytest.mark.parametrize("need", ["peers", "full"])
-def test_a_line_is_left_out_where_its_figure_cannot_be_had(need):
-    partial = {"peers": {"peers": "left out on request"}, "full": {"scale": "quick"}}
-    lines = [Line("a", "x", "a x", "5"), Line("b", "y", "b y", needs=(need,))]
-    assert lines_of_page(lines, {"a x": 1.0}, **partial[need])[2:] == ["| a | x | 1.000 | 5 |"]
+def test_a_figure_that_a_run_cannot_have_is_left_out_and_another_missing_one_is_an_error(need):
+    experiment = toy(None, claims=[])
+    experiment = dataclasses.replace(experiment, lines=[*experiment.lines[:1], Line("b", "y", "b y", needs=(need,))])
+    plan = {"peers": Plan("full", peers=False), "full": Plan("quick")}[need]
+    outcome = {"figures": FIGURES, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0, "made": MADE}
+    assert "b y" not in merge({}, [experiment], {"toy": summarise(experiment, plan, [outcome])})["toy"]["figures"]
     with pytest.raises(ValueError, match="shows the figure 'b y', which the run does not have"):
-        lines_of_page(lines, {"a x": 1.0})
+        merge({}, [experiment], {"toy": summarise(experiment, Plan("full"), [outcome])})
 
 
-def test_a_misspelt_key_of_a_figure_is_an_error():
+def test_a_misspelt_key_of_a_line_or_a_claim_is_an_error():
     """The line was silently left out of the page."""
-    message = r"Experiment 'toy': the line 'ours', 'size' shows the figure 'sise', which .* Did you mean 'size'\?"
-    for partial in ({}, {"scale": "tiny"}, {"peers": "left out on request"}):
-        with pytest.raises(ValueError, match=message):
-            lines_of_page([Line("ours", "size", "sise")], {"size": 1.0}, **partial)
+    misspelt = dataclasses.replace(toy(None), lines=[Line("ours", "size", "sise")])
+    with pytest.raises(ValueError, match=r"the line 'ours', 'size' shows the figure 'sise', .* Did you mean 'size'\?"):
+        record_of(misspelt)
+    with pytest.raises(ValueError, match="a claim compares 'sise', which the run does not have"):
+        record_of(toy(None, claims=[Claim("size", "2", "sise")]))
 
 
-def test_a_misspelt_key_of_a_goal_is_an_error():
-    lines = [Line("ours", "size", "size", goal=("<=", "their sise")), Line("theirs", "size", "their size")]
-    with pytest.raises(
-        ValueError, match=r"the goal of 'size' compares with 'their sise', .* Did you mean 'their size'"
-    ):
-        lines_of_page(lines, {"size": 1.0, "their size": 1.0})
-
-
-def test_the_page_has_its_figures_beside_it(tmp_path):
+def test_the_pages_are_written_with_their_pictures_and_their_record(tmp_path):
     def draw(summary):
         figure = Figure()
         figure.subplots()
         return figure
 
-    experiment = toy(lambda plan, seed: Outcome({"share": 0.5}), draw=draw)
+    experiment = toy(lambda plan, seed: Outcome({"share": 0.5, "size": 2.0}), draw=draw)
     run_experiment(experiment, Plan("tiny"), tmp_path / "results", lambda line: None)
-    write_page(tmp_path / "docs" / "page.md", [experiment], tmp_path / "results")
-    assert "![A toy](page/toy.png)" in (tmp_path / "docs" / "page.md").read_text()
-    assert (tmp_path / "docs" / "page" / "toy.png").read_bytes().startswith(b"\x89PNG")
+    write_pages(tmp_path / "docs", [experiment], tmp_path / "results")
+    evidence = tmp_path / "docs" / "evidence"
+    assert "![A toy](reproduce-toy.png)" in (evidence / "reproduce-toy.md").read_text()
+    assert (evidence / "reproduce-toy.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "docs" / RECORD).read_text())["toy"]["figures"]["share"][:3] == [0.5, None, 1]
 
 
-def test_an_experiment_that_is_not_run_again_keeps_its_part_of_the_page():
-    outcome = {"figures": FIGURES, "seconds": {"ours": 0.004}, "notes": [], "data": {}, "wall_seconds": 1.0}
-    second = dataclasses.replace(toy(None), name="second", title="A second toy")
-    both = [toy(None), second]
-
-    def summary_of(experiment, date):
-        return summarise(experiment, Plan("full"), [{**outcome, "made": {**MADE, "date": date}}])
-
-    old = {e.name: summary_of(e, "2026-01-01") for e in both}
-    page = make_page(both, old)
-    new = {"second": summary_of(second, "2026-02-03")}
-    assert make_page(both, new, before=page) == page.replace("2026-01-01", "2026-01-01 to 2026-02-03")
-    later = dataclasses.replace(second, setting="Done in another way.")
-    rewritten = make_page([toy(None), later], new, before=page)
-    assert rewritten.count("Done in another way.") == 1
-    assert rewritten.count("Nothing is done.") == page.count("Nothing is done.") - 1
-    assert "Not run yet." in make_page(both, new)
-    assert "2026-01-01" not in make_page([second], new, before=page)
-
-
-def test_the_page_states_the_dates_of_its_figures():
-    outcome = {"figures": FIGURES, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0}
-    old, new = (
-        summarise(toy(None), Plan("full"), [{**outcome, "made": {**MADE, "date": date}}])
-        for date in ("2026-01-01", "2026-02-03")
-    )
-    second = dataclasses.replace(toy(None), name="second")
-    page = make_page([toy(None), second], {"toy": new, "second": old})
-    assert "Made on 2026-01-01 to 2026-02-03, 2 cores" in page
+def test_figures_that_were_not_run_again_stay_with_their_version_and_date():
+    experiment = toy(None)
+    other = dataclasses.replace(experiment, name="other", title="Another")
+    record = record_of(experiment) | {"other": record_of(other)["other"]}
+    outcome = {"figures": {"share": 0.25, "size": 2.0}, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0}
+    outcome["made"] = {**MADE, "date": "2026-02-03", "versions": {"suffice": "0.2.0"}}
+    ours = summarise(experiment, Plan("full", peers=False), [outcome])
+    merged = merge(record, [experiment, other], {"toy": ours})
+    assert merged["toy"]["figures"] == {
+        "share": [0.25, None, 1, "0.2.0, 2026-02-03"],
+        "size": [2.0, None, 1, "0.2.0, 2026-02-03"],
+        "their size": [1.5, None, 1, "0.1.0, 2026-01-01"],
+    }
+    assert merged["toy"]["minutes"] == 1.0  # of the whole run
+    assert merged["toy"]["sentences"] == ["IF x THEN y"]
+    assert merged["other"] == record["other"]
+    pages = make_pages([experiment, other], merged)
+    assert "Figures are of 0.2.0, 2026-02-03, unless" in pages["reproduce.md"]
+    assert "Older figures: theirs (0.1.0, 2026-01-01)." in pages["evidence/reproduce-toy.md"]
+    assert "All figures: 0.1.0, 2026-01-01." in pages["evidence/reproduce-other.md"]
 
 
 def test_an_experiment_that_was_not_run_says_so():
-    assert "Not run yet." in make_page([toy(None)], {})
+    assert "Not run yet." in make_pages([toy(None)], {})["evidence/reproduce-toy.md"]
+
+
+def test_the_second_paper_has_a_page_of_its_own():
+    second = dataclasses.replace(toy(None), name="changes-toy")
+    pages = make_pages([second], record_of(second))
+    assert "| changes-toy | share | 0.5 |" in pages["evidence/reproduce-changes.md"]
+    assert "changes-toy" not in pages["reproduce.md"]
 
 
 @pytest.mark.parametrize(
-    ("figure", "text"),
-    [
-        ({"mean": 0.949, "spread": 0.011}, "0.95 ± 0.01"),
-        ({"mean": 3.0, "spread": None}, "3.00"),
-        ({"mean": None, "spread": None}, "none"),
-    ],
+    ("mean", "spread", "text"), [(0.949, 0.011, "0.95 ± 0.01"), (3.0, None, "3.00"), (None, None, "none")]
 )
-def test_figures_are_written_with_their_spread(figure, text):
-    assert format_figure(figure, 2) == text
+def test_figures_are_written_with_their_spread(mean, spread, text):
+    assert format_figure(mean, spread, 2) == text
 
 
-def test_costs_are_medians_over_seeds():
-    seconds = {"mean": 2.0, "median": 0.5, "spread": None, "values": [0.5, 0.5, 5.0]}
-    summary = summarise(toy(None), Plan("full"), [{"figures": FIGURES, "seconds": {}, "notes": [], "data": {},
-                                                   "wall_seconds": 1.0, "made": MADE}])  # fmt: skip
-    page = make_page([toy(None)], {"toy": {**summary, "seconds": {"suffice": seconds}}})
-    assert "| `toy` | suffice | 500 |" in page
-    assert [row["method"] for row in gather({"toy": {"seconds": {"suffice": seconds}}})] == ["suffice"]
+def test_the_committed_pages_are_those_of_the_record_and_the_experiments():
+    for name, text in make_pages(EXPERIMENTS, json.loads((DOCS / RECORD).read_text())).items():
+        assert (DOCS / name).read_text() == text, name
 
 
-def test_the_committed_page_names_every_experiment():
-    page = (ROOT / "docs" / "reproduce.md").read_text()
-    assert [e.title for e in EXPERIMENTS if f"## {e.title}\n" not in page] == []
-    assert page.startswith(HEAD)
-    assert [e.name for e in EXPERIMENTS if e.setting not in page or e.reading not in page] == []
-
-
-def test_the_committed_page_has_the_lines_of_the_default():
-    page = (ROOT / "docs" / "reproduce.md").read_text()
-    methods = {line.method for e in EXPERIMENTS for line in e.lines if "by default" in line.method}
-    assert len(methods) == 1 + 1 + 2 * 3 + 2 + 2 * 3
-    assert [method for method in methods if f"| {method} |" not in page] == []
+def test_every_figure_of_the_paper_has_been_compared():
+    record = json.loads((DOCS / RECORD).read_text())
+    assert [c.key for e in EXPERIMENTS for c in e.claims if c.key not in record[e.name]["figures"]] == []

@@ -1,11 +1,10 @@
-"""How experiments are run: seeds that are kept, means and spreads, notes, goals."""
+"""How experiments are run: seeds that are kept, means and spreads, notes."""
 
 import json
 import warnings
 
 import numpy as np
 import pytest
-from experiments.page import make_page
 from experiments.runs import Outcome, Plan, aggregate, naming, run_experiment, summarise
 from toy_experiment import MADE, toy
 
@@ -46,7 +45,6 @@ def test_results_without_the_other_methods_are_kept_apart_and_marked():
     outcome = {"figures": {"share": 0.5}, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0, "made": MADE}
     summary = summarise(toy(None), Plan("quick", peers=False), [outcome])
     assert summary["peers"] == "left out on request"
-    assert "left out on request" in make_page([toy(None)], {"toy": summary})
 
 
 def test_seeds_of_another_version_are_run_again(tmp_path):
@@ -68,15 +66,6 @@ def test_notes_name_the_table_of_a_warning(tmp_path):
 
     summary = run_experiment(toy(run), Plan("tiny"), tmp_path, lambda line: None)
     assert summary["notes"] == ["Iris: Poor.", "Iris: Ended early."]
-
-
-def test_goals_compare_with_the_paper_as_printed_and_with_other_methods_to_the_last_digit():
-    share, size, _ = toy(None).lines
-    assert share.is_reached({"share": {"mean": 0.4951}}) is True
-    assert share.is_reached({"share": {"mean": 0.4949}}) is False
-    assert size.is_reached({"size": {"mean": 2.0001}, "their size": {"mean": 2.0}}) is False
-    assert size.is_reached({"size": {"mean": 2.0}, "their size": {"mean": 1.9}}) is False
-    assert size.is_reached({"size": {"mean": 2.0}}) is None
 
 
 def test_a_run_without_the_figure_of_a_line_is_an_error(tmp_path):

@@ -18,8 +18,8 @@ def searched(explainer):
 
 def test_every_set_or_the_first_has_a_rule(searched):
     fitted, matrix, outcomes, sets = searched
-    every = find_rules(fitted, matrix, outcomes, sets, ExplainOptions(rules="all"), None, has_bar=False)
-    first = find_rules(fitted, matrix, outcomes, sets, ExplainOptions(), None, has_bar=False)
+    every = find_rules(fitted, matrix, outcomes, sets, ExplainOptions(rules="all"), False)
+    first = find_rules(fitted, matrix, outcomes, sets, ExplainOptions(), False)
     assert [len(rules) for rules in every] == sets.n_by_row().tolist()
     assert first == [rules[:1] for rules in every]
 
@@ -28,9 +28,9 @@ def test_a_bar_is_shown_if_there_may_be_one(searched, capsys):
     fitted, matrix, outcomes, sets = searched
     for kind in ("all", "minimal"):
         options = ExplainOptions(rules=kind)
-        shown = find_rules(fitted, matrix, outcomes, sets, options, True, has_bar=True)
+        shown = find_rules(fitted, matrix, outcomes, sets, options, True)
         assert "rules" in capsys.readouterr().err
-        assert shown == find_rules(fitted, matrix, outcomes, sets, options, True, has_bar=False)
+        assert shown == find_rules(fitted, matrix, outcomes, sets, options, False)
         assert capsys.readouterr().err == ""
 
 

@@ -8,7 +8,6 @@ import math
 import pickle
 import re
 import sqlite3
-import sys
 
 import numpy as np
 import pandas as pd
@@ -29,8 +28,7 @@ from drawn_rules import (
     rules_with_tables,
     unused_name,
 )
-from hypothesis import assume, event, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 from thoroughness import n_examples
 
 from suffice._table.condition import Condition
@@ -95,8 +93,6 @@ def test_missing_values_of_any_kind_of_column_are_missing(column):
     ]:
         assert rows_of(drawn.covers(frame)) == expected
         assert rows_of(drawn.covers(polars_frame)) == expected
-        assert frame.query(drawn.to_pandas_query()).index.tolist() == expected
-        assert polars_frame.with_row_index("row").filter(drawn.to_polars())["row"].to_list() == expected
 
 
 @pytest.mark.parametrize(
@@ -180,80 +176,12 @@ def test_sql_worked_out_by_hand(conditions, sql):
     assert rule(*conditions).to_sql() == sql
 
 
-@settings(max_examples=n_examples(200), deadline=None)
-@given(rules_with_tables())
-def test_a_pandas_query_selects_the_rows_that_the_rule_covers(drawn_and_table):
-    drawn, table = drawn_and_table
-    try:
-        query = drawn.to_pandas_query()
-    except ValueError as error:
-        event("refused")
-        assume("A pandas query cannot name the column" not in str(error))
-        raise
-    assert pd.DataFrame(table).query(query).index.tolist() == rows_of(drawn.covers(table))
-
-
-@pytest.mark.parametrize(
-    "name", ["hour", "temp max", "a.b", "a=b", "é", "日本", "class", "index", "True", "1", "", "sin"]
-)
-def test_a_pandas_query_can_name_most_columns(name):
-    frame = pd.DataFrame({name: [1.0, 2.0, NAN]})
-    assert frame.query(rule(Condition(name, low=1.0)).to_pandas_query()).index.tolist() == [1]
-    assert frame.query(rule(Condition(name, high=1.0, missing=True)).to_pandas_query()).index.tolist() == [0, 2]
-
-
-@pytest.mark.parametrize("name", ["a\nb", "\t", "ﬁ", "inf", "__pd_eval_local_a"])
-def test_a_name_that_a_pandas_query_cannot_hold_is_refused(name):
-    message = f"A pandas query cannot name the column {name!r}: rename it, or use frame[rule.covers(frame)]."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        rule(HOUR, Condition(name, low=1.0)).to_pandas_query()
-
-
-def test_names_that_pandas_takes_for_the_same_are_refused():
-    with pytest.raises(ValueError, match=r"A pandas query cannot name the column 'a \(b\)': rename it"):
-        rule(Condition("a (b)", low=1.0), Condition("a_(b)", high=2.0)).to_pandas_query()
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame({"a": [1, 2]}),
-        pd.DataFrame({"index": [1, NAN]}),
-        pd.DataFrame({"a": [1, 2]}, index=[NAN, NAN]),
-        pd.DataFrame({"a": [1, 2]}, index=pd.MultiIndex.from_tuples([(1, 2), (1, 3)])),
-        pd.DataFrame({"a": [1, 2]}, index=["x", "y"]),
-    ],
-)
-def test_a_pandas_query_without_conditions_selects_every_row(frame):
-    assert len(frame.query(rule().to_pandas_query())) == 2
-
-
-@settings(max_examples=n_examples(200), deadline=None)
-@given(rules_with_tables(), st.data())
-def test_a_polars_expression_selects_the_rows_that_the_rule_covers(drawn_and_table, data):
-    drawn, table = drawn_and_table
-    expected = covered_rows(drawn, table)
-    key = unused_name(table)
-    missing = {name: data.draw(st.sampled_from([None, NAN])) for name in table}
-    frame = polars_frame(table, missing).with_columns(pl.Series(key, range(len(table["another"]))))
-    assert frame.filter(drawn.to_polars())[key].to_list() == expected
-    others = frame.filter(~drawn.to_polars())[key].to_list()  # null would be in neither
-    assert sorted(expected + others) == frame[key].to_list()
-
-
 def test_float32_columns_are_compared_as_float64_everywhere():
     values = np.array([0.1, 0.05], dtype=np.float32)
     drawn = rule(Condition("x", high=0.1))
     assert drawn.covers({"x": values}).tolist() == [False, True]
-    assert pd.DataFrame({"x": values}).query(drawn.to_pandas_query()).index.tolist() == [1]
-    assert pl.DataFrame({"x": values}).filter(drawn.to_polars())["x"].to_list() == [values[1]]
-
-
-@pytest.mark.parametrize(("module", "method"), [("pandas", "to_pandas_query"), ("polars", "to_polars")])
-def test_a_library_that_is_not_there_is_named(monkeypatch, module, method):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=f"`{method}` needs {module}: pip install {module}."):
-        getattr(rule(HOUR), method)()
+    assert drawn.covers(pd.DataFrame({"x": values})).tolist() == [False, True]
+    assert drawn.covers(pl.DataFrame({"x": values})).tolist() == [False, True]
 
 
 # --- values ----------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ RULES = {"tab": "rules"}
 class Caller:
     """One connection to the app.
 
-    `visit` gets the cookie by the token; callbacks are named by one of their outputs, as in "sets.rowData".
+    `visit` gets the cookie by the token; callbacks are named by one of their outputs, as in "answer.children".
     """
 
     def __init__(self, port: int, token: str) -> None:
@@ -50,7 +50,7 @@ class Caller:
         self._connection.close()
 
     def call(self, output: str, trigger: str, values: dict[str, Any]) -> dict[str, Any]:
-        """Run a callback. Returns the changed properties, as in {"sets.rowData": [...]}."""
+        """Run a callback. Returns the changed properties, as in {"answer.children": [...]}."""
         headers = {"Cookie": self._cookie, "Content-Type": "application/json"}
         self._connection.request("POST", "/_dash-update-component", self._body(output, trigger, values), headers)
         answer = self._connection.getresponse()
@@ -144,17 +144,17 @@ class Caller:
         answer = self.call("stability-job.data", "stability-cancel.n_clicks", values)
         return answer["stability-tick.disabled"], all_text(answer["stability.children"])
 
-    def sets(self, workspace: str, row: int) -> list[tuple[list[str], float]] | None:
-        """The sufficient sets of a row with their probabilities; None if the workspace is gone."""
-        answer = self.call("sets.rowData", "shown.data", {"shown.data": {"data": workspace, "row": row}})
-        if "sets.rowData" not in answer:
-            return None
-        return [(line["variables"], line["sdp"]) for line in answer["sets.rowData"]]
+    def sets(self, workspace: str, row: int) -> str | None:
+        """The text about the other sufficient sets of a row; None if the workspace is gone."""
+        shown = {"shown.data": {"data": workspace, "row": row}, "more.value": ["sets"]}
+        answer = self.call("more-sets.children", "shown.data", shown)
+        return all_text(answer["more-sets.children"]) if "more-sets.children" in answer else None
 
     def explained(self, workspace: str, row: int) -> str | None:
         """The text about the outcome of a row; None if the workspace is gone."""
-        answer = self.call("outcome-card.children", "view.data", {"view.data": {"data": workspace, "row": row}})
-        return all_text(answer["outcome-card.children"]) if "outcome-card.children" in answer else None
+        values = {"view.data": {"data": workspace, "row": row}, "shown.data": {"row": -1}}  # another row is shown
+        answer = self.call("answer.children", "view.data", values)
+        return all_text(answer["answer.children"]) if "answer.children" in answer else None
 
 
 def uploaded(data: bytes, name: str) -> dict[str, Any]:

@@ -41,6 +41,7 @@ if os.environ["SUFFICE_SANITIZED"] == "thread":
 """
 COMPILERS = ("tests/_core/test_kernels.py", "tests/_core/test_sanitized.py")  # they need no Python
 LIMITED = "tests/_core/test_core_limits.py"  # it limits the addresses of a process: sanitizers reserve terabytes
+PROOFS = ("tests/proofs/test_prover_search.py", "tests/proofs/test_finding_reasons.py")
 
 CORE = ROOT / "src" / "suffice" / "_core"
 DRIVER = [CORE / "kernels.cpp", CORE / "kernels_portable.cpp", ROOT / "tests" / "_core" / "searches_driver.cpp"]
@@ -125,11 +126,10 @@ def main() -> None:
     left_out = that_need_polars(tests) if options.kind == "thread" and options.whole else []
     ignored = [f"--ignore={test}" for test in (LIMITED, *COMPILERS, *left_out)]
     run(options.kind, package, [*pytest, *ignored])
-    proofs = [f"tests/proofs/test_{name}_search.py" for name in ("prover", "reason")]
     run(
         options.kind,
         package,
-        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow", *proofs],
+        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow", *PROOFS],
     )
     run(options.kind, package, ["-m", "fuzz.sanitized_cases", str(n_cases)])
     run(options.kind, package, ["-m", "fuzz.threads", "--calls", str(n_calls)])

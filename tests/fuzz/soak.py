@@ -36,6 +36,9 @@ from fuzz.broken_app import FAULTS
 from suffice import SufficientExplainer
 from suffice._io.explainer_file import collect_rules
 from suffice._io.files import read_table
+from suffice._show.picture import set_text
+from suffice._text import format_probability
+from suffice.app.pages.row_more import MAX_SETS
 
 TOKEN = "soak-0123456789abcdef"
 N_TABLES, N_ROWS, N_LOOKED_AT, N_RULED = 4, 200, 20, 40
@@ -77,7 +80,7 @@ class KnownTable:
     """A table as a file, and what the library says about its first rows."""
 
     data: bytes
-    sets: list[list[tuple[list[str], float]]]
+    sets: list[list[str]]  # but the best one of each row
     sentences: list[str]
     rules: list[str]
 
@@ -105,7 +108,10 @@ def known_table(folder: Path, seed: int) -> KnownTable:
     X, y = frame.drop("traffic"), frame["traffic"]
     explainer = SufficientExplainer(random_state=0, dates="parts").fit(X, y)
     explanations = explainer.explain(X[:N_LOOKED_AT], rules=None, progress=False)
-    sets = [[(list(s.variables) or ["(no variable)"], s.sdp) for s in one.sufficient_sets] for one in explanations]
+    sets = [
+        [f"{set_text(other)} {format_probability(other.sdp)}" for other in one.sufficient_sets[1 : MAX_SETS + 1]]
+        for one in explanations
+    ]
     rules = collect_rules(explainer, X, y.to_numpy(), N_RULED, step=lambda n_rows: None).rules_
     sentences = [one.sentences.outcome_sentence for one in explanations]
     return KnownTable(path.read_bytes(), sets, sentences, [line.text for line in rules])
@@ -169,7 +175,7 @@ class Client:
                 self._tally.blame("the first workspace is gone")
             return
         self._tally.count("answers compared")
-        if sets != table.sets[row] or table.sentences[row] not in text:
+        if not all(one in sets for one in table.sets[row]) or table.sentences[row] not in text:
             self._tally.blame(f"row {row}: {sets} {text!r} instead of {table.sets[row]} {table.sentences[row]!r}")
 
     def _upload(self, table: KnownTable) -> str | None:
@@ -282,8 +288,8 @@ class Client:
             values = uploaded(self._tables[0].data, "traffic.csv")
             self._caller.call_and_vanish("choose.children", "upload.contents", values, share)
         else:
-            shown = {"data": "", "row": self._draw.randrange(N_ROWS)}
-            self._caller.call_and_vanish("sets.rowData", "shown.data", {"shown.data": shown}, share)
+            view = {"data": "", "row": self._draw.randrange(N_ROWS)}
+            self._caller.call_and_vanish("answer.children", "view.data", {"view.data": view}, share)
         self._tally.count("clients killed in a request")
 
 

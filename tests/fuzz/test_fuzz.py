@@ -29,7 +29,7 @@ def test_the_seeds_that_failed_once_hold():
 def test_files_that_need_polars_are_found():
     """They cannot be run under the thread sanitizer, and one that is not found keeps all others from running."""
     found = that_need_polars(["tests/_core", "tests/_forest"])
-    assert "tests/_forest/test_drawn_rows.py" in found  # it imports polars
+    assert "tests/_forest/test_holdout.py" in found  # it imports polars
     assert "tests/_forest/test_ends.py" in found  # it imports a module of the tests that does
     assert "tests/_core/test_core.py" not in found
     assert len(found) < 10

@@ -21,7 +21,7 @@ from fuzz.soak import (
     soak,
 )
 
-SETS = [[(["hour"], 0.9)]] * soaking.N_LOOKED_AT
+SETS = [["hour 0.90"]] * soaking.N_LOOKED_AT
 TABLE = KnownTable(b"", SETS, ["It is busy."] * soaking.N_LOOKED_AT, ["IF hour > 8"])
 
 
@@ -61,13 +61,13 @@ RULES = {"start_rules": "job", "look_at_rules": (True, "")}
 @pytest.mark.parametrize(
     ("action", "answers", "blame"),
     [
-        ("look", {"sets": SETS[0], "explained": "It is busy."}, None),
-        ("look", {"sets": SETS[0], "explained": "It is calm."}, "It is calm"),
-        ("look", {"sets": [(["sky"], 0.9)], "explained": "It is busy."}, "sky"),
-        ("look", {"sets": [(["hour"], 0.91)], "explained": "It is busy."}, "0.91"),
+        ("look", {"sets": "hour 0.90", "explained": "It is busy."}, None),
+        ("look", {"sets": "hour 0.90", "explained": "It is calm."}, "It is calm"),
+        ("look", {"sets": "sky 0.90", "explained": "It is busy."}, "sky"),
+        ("look", {"sets": "hour 0.91", "explained": "It is busy."}, "0.91"),
         ("look", {"sets": None, "explained": None}, "the first workspace is gone"),
-        ("fit", {**FIT, "look_at_fit": (True, "ws", ""), "sets": SETS[0]}, None),
-        ("fit", {**FIT, "look_at_fit": (True, "ws", ""), "sets": []}, "instead of"),
+        ("fit", {**FIT, "look_at_fit": (True, "ws", ""), "sets": "hour 0.90"}, None),
+        ("fit", {**FIT, "look_at_fit": (True, "ws", ""), "sets": ""}, "instead of"),
         ("fit", {**FIT, "look_at_fit": (True, "", "has ended (signal 9)")}, None),
         ("fit", {**FIT, "look_at_fit": (True, "", "has ended (signal 6)")}, "signal 6"),
         ("fit", {**FIT, "look_at_fit": (False, "", "Fitting")}, "a fit ended with: Fitting"),

@@ -60,14 +60,6 @@ def mixed_table():
     return X, score + np.array([2.0, -1.0, 0.5, 3.0, -2.0])[codes] + 0.4 * X.rooms.to_numpy()
 
 
-def zero_table():
-    """Numbers on both sides of 0, with many zeros."""
-    X, score = number_table(missing=True)
-    X["income"] -= 50
-    X = X.mask(X.abs() < 8, 0.0)
-    return X, score
-
-
 def text_table():
     X, score = mixed_table()
     return X.astype({"job": object}), score
@@ -182,7 +174,6 @@ MODELS = {
     "lightgbm": (lgb.LGBMClassifier(**leafy), with_gaps, two, lgb_margin, FLOAT64),
     "lightgbm without gaps": (lgb.LGBMClassifier(**leafy), number_table, two, lgb_margin, FLOAT64),
     "lightgbm, gaps are 0": (lgb.LGBMClassifier(use_missing=False, **leafy), with_gaps, two, lgb_margin, FLOAT64),
-    "lightgbm, 0 is a gap": (lgb.LGBMClassifier(zero_as_missing=True, **leafy), zero_table, two, lgb_margin, FLOAT64),
     "lightgbm of classes": (lgb.LGBMClassifier(**leafy), with_gaps, three, lgb_margin, FLOAT64),
     "lightgbm of numbers": (lgb.LGBMRegressor(**leafy), with_gaps, as_is, lgb_margin, FLOAT64),
     "lightgbm of counts": (lgb.LGBMRegressor(objective="poisson", **leafy), with_gaps, positive, lgb_margin, FLOAT64),

@@ -144,6 +144,7 @@ def test_other_boosters_are_named():
     for model, message in (
         (lgb.LGBMRegressor(linear_tree=True, **quick), "linear_tree=True"),
         (lgb.LGBMRegressor(reg_sqrt=True, **quick), "reg_sqrt=True"),
+        (lgb.LGBMRegressor(zero_as_missing=True, **quick), "zero_as_missing=True"),
         (lgb.LGBMClassifier(boosting_type="rf", subsample=0.5, subsample_freq=1, **quick), "boosting_type='rf'"),
         (lgb.LGBMClassifier(objective="multiclassova", num_class=2, **quick), "objective 'multiclassova'"),
     ):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from fitted_models import FLOAT32, as_is, coded, mixed_table, positive, rows_at_thresholds, three, two, with_gaps
 
-from suffice.proofs.reading import compare_outputs, read_model, read_model_file
+from suffice._io.model_file import read_model_file
+from suffice.proofs.reading import compare_outputs, read_model
 
 catboost = pytest.importorskip("catboost")
 QUICK = {"iterations": 20, "depth": 4, "verbose": 0, "allow_writing_files": False, "thread_count": 1}

@@ -5,6 +5,7 @@ import proof_oracle as oracle
 import pytest
 from proof_models import draw_case, ensemble_of
 
+from suffice.proofs import reasons
 from suffice.proofs.domain import Domain
 from suffice.proofs.reasons import ReasonSearch, smallest_hitting_set
 from suffice.proofs.search import Budget, Prover
@@ -18,10 +19,13 @@ def check_case(seed):
     points = oracle.points([oracle.values_of(model, rows.tolist(), c, is_number[c]) for c in range(len(kinds))])
     prover = Prover(Domain.learn(ensemble_of(model, kinds), rows), Budget(10_000, 60.0))
     x = rows[0]
-    search = ReasonSearch(prover, x, prover.decision(x), max_seconds=60.0)
+    search = ReasonSearch(prover, x, int(prover.ensemble.decide(rows[:1])[0]), max_seconds=60.0)
+    quick = ReasonSearch(prover, x, search.decision, max_seconds=60.0).find(smallest=False)
     found = search.find()
     expected = oracle.certain_reasons(model, x.tolist(), points, is_number)
     assert found.axes in expected
+    assert quick.axes in expected
+    assert quick.is_minimal
     assert (found.is_minimal, found.is_smallest) == (True, True)
     assert len(found.axes) == min(map(len, expected)) == found.least_size
     check_box(search, found.axes, model, points)
@@ -80,3 +84,41 @@ def test_a_smallest_hitting_set_leaves_excluded_members_out():
     sets = [frozenset({0, 1}), frozenset({1, 2}), frozenset({3, 1})]
     assert smallest_hitting_set(sets, frozenset()) == {1}
     assert smallest_hitting_set(sets, frozenset({1})) == {0, 2, 3}
+
+
+def stumps(*trees):
+    """A sum of trees over columns of numbers that are 0 or 1, and decides for the second class above 0."""
+    return {"trees": list(trees), "start": [-0.5], "decides_by": "positive", "cut": 0.0}
+
+
+def both(a, b):
+    """A tree that adds 1 where two columns are 1."""
+    return (a, 0.5, False, (0.0,), (b, 0.5, False, (0.0,), (1.0,)))
+
+
+def search_at(model, kinds, rows, x):
+    prover = Prover(Domain.learn(ensemble_of(model, kinds), rows), Budget(10_000, 60.0))
+    return ReasonSearch(prover, x, int(prover.ensemble.decide(x[None])[0]), max_seconds=60.0)
+
+
+def test_no_fewer_are_enough_only_if_that_was_proven(monkeypatch):
+    """Either the first two columns or the third one fix the decision; the two are preferred, and found first."""
+    model = stumps(both(0, 1), (2, 0.5, False, (0.0,), (1.0,)))
+    rows = np.array([[0.0, 0, 0], [1, 1, 1]])
+    search = search_at(model, ["whole"] * 3, rows, rows[1])
+    found = search.find(frozenset({0, 1}))
+    assert (found.axes, found.is_minimal, found.is_smallest, found.least_size) == ({2}, True, True, 1)
+    monkeypatch.setattr(reasons, "MAX_CHECKS", 0)
+    search = search_at(model, ["whole"] * 3, rows, rows[1])
+    found = search.find(frozenset({0, 1}))
+    assert (found.axes, found.is_minimal, found.is_smallest, found.least_size) == ({0, 1}, True, False, 0)
+
+
+@pytest.mark.parametrize("own", [3.0, 5.0, 8.0])
+def test_a_box_grows_to_the_last_piece_at_which_the_decision_is_kept(own):
+    """Numbers from 3 to 8 are decided alike, and each whole number from 0 to 12 is a piece of its own."""
+    steps = [(0, i + 0.5, False, (1.0 if i == 8 else 0.0,), (0.0 if i != 2 else 1.0,)) for i in range(12)]
+    model = {"trees": steps, "start": [-1.5], "decides_by": "positive", "cut": 0.0}
+    rows = np.arange(13.0)[:, None]
+    search = search_at(model, ["whole"], rows, np.array([own]))
+    assert np.flatnonzero(search.grow(frozenset({0})).allowed[0]).tolist() == [3, 4, 5, 6, 7, 8]

@@ -6,9 +6,11 @@ import pytest
 from proof_models import forest_ensemble, stump_model
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from suffice import Rule, SufficientExplainer
+from suffice import Rule, SufficientExplainer, rule
 from suffice._table.condition import Condition
 from suffice.explaining.proof import Proof
+from suffice.proofs.model_trees import evenly
+from suffice.proofs.proving import N_MOVED
 
 TABLE = pd.DataFrame({"age": [20.0, 25, 31, 40, 50, 60], "job": ["cook", "smith", "cook", "smith", "cook", "cook"]})
 
@@ -50,6 +52,16 @@ def test_an_exception_between_the_rows_is_near_to_them():
     assert proof.counterexample == {"age": 30, "job": "nurse"}
     assert (proof.n_changed, proof.distance, proof.decided) == (1, 1 / 40, "yes")
     assert proof.unusual == 1.0
+
+
+def test_a_row_that_is_an_exception_is_stated_however_many_rows_there_are():
+    """Only every third row is moved into the bounds, and there are exceptions that are no rows."""
+    n, place = 3000, 1502
+    assert place not in evenly(n, N_MOVED)
+    jobs = np.where(np.arange(n) == place, "nurse", "cook")
+    table = pd.DataFrame({"age": np.linspace(20, 29, n), "job": jobs})
+    proof = make_rule([Condition("age", high=30.0)], "no").check_model(stump_model(), table).proof
+    assert (proof.row, proof.distance, proof.counterexample["age"]) == (place, 0, table.age[place])
 
 
 def test_the_domain_may_be_stated():
@@ -114,8 +126,13 @@ def test_what_lies_within_rounding_is_open():
         (make_rule([Condition("ag", 3.0)], "no"), {}, "two stumps has no column 'ag'.*Did you mean 'age'"),
         (make_rule([OLD], "no"), {"max_nodes": 0}, "`max_nodes` must be at least 1, got 0"),
         (make_rule([OLD], "no"), {"max_seconds": 0}, "`max_seconds` must be a number above 0"),
-        (make_rule([OLD], "no"), {"domain": {"age": (3, 1)}}, "`domain` of 'age' must be .* low <= high"),
-        (make_rule([OLD], "no"), {"domain": {"age": 3}}, "`domain` of 'age' must be "),
+        (make_rule([OLD], "no"), {"max_seconds": 10**400}, "`max_seconds` must be a number above 0"),
+        (
+            make_rule([OLD], "no"),
+            {"domain": {"age": (3, 1)}},
+            r"`domain\['age'\]` must be .* low <= high, got \(3, 1\)",
+        ),
+        (make_rule([OLD], "no"), {"domain": {"age": 3}}, r"`domain\['age'\]` must be .*, got 3"),
         (make_rule([OLD], "no"), {"domain": {"job": ["vet"]}}, "In `domain` of 'job': unknown label 'vet'"),
         (make_rule([OLD], "no"), {"domain": {"jobs": ["vet"]}}, "In `domain`: unknown column 'jobs'"),
     ],
@@ -167,7 +184,7 @@ def test_the_explainer_attaches_proofs(explained):
 
 def test_another_model_is_refused(explained):
     X, model, explainer = explained
-    with pytest.raises(ValueError, match=r"decides \d+% of the rows as the outputs .* pass the model that it explains"):
+    with pytest.raises(ValueError, match=r"agrees with \d+ % of the outputs .*pass the model that it explains"):
         explainer.prove(explainer.explain(X[:1]), replace(model, value=model.value[:, ::-1].copy()))
     with pytest.raises(ValueError, match="`model` is needed"):
         SufficientExplainer(random_state=0).fit(X, X.a > 4).prove([])
@@ -179,7 +196,7 @@ def test_certain_reasons_are_told(explained):
     assert [reason.is_smallest for reason in reasons] == [True] * 3
     first = reasons[0]
     assert set(first.variables) <= {"a", "b", "c", "d"}
-    assert first.sentence.startswith("Proven: RandomForestClassifier, 20 trees decides ")
+    assert first.sentence.startswith("Proven: RandomForestClassifier (20 trees) decides ")
     assert first.nearest.is_exact
     assert first.nearest.sentence in str(reasons)
     assert len(reasons.to_frame()) == 3
@@ -189,6 +206,39 @@ def test_certain_reasons_are_told(explained):
         assert inside[reason.row]
         assert set(model.decide(X.to_numpy()[inside]).tolist()) == {reason.outcome}
         assert (reason.set_is_certain is True) >= (set(reason.variables) <= {"a", "b"})
+
+
+def test_explaining_over_the_model_gives_certain_reasons(explained):
+    X, model, explainer = explained
+    reasons = explainer.certain_reasons(X[:2], model, excluded=["d"])
+    assert list(explainer.explain(X[:2], pi=1, over="model", model=model, excluded=["d"])) == list(reasons)
+    assert list(explainer.explain(X[:2], over="model", model=model, progress=False, excluded=["d"])) == list(reasons)
+    # The rows of the data are the default.
+    assert explainer.explain(X[:2], pi=1, over="data").pi == 1
+    assert explainer.explain(X[:2], over="data").pi == explainer.pi_
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        (
+            {"pi": 0.9},
+            ValueError,
+            r'With `over="model"`, `pi` must be 1, got 0.9: .* For a probability, leave `over` out',
+        ),
+        ({"y": [True], "ids": "a"}, ValueError, "`ids` and `y` cannot be set: the decisions of the model itself"),
+        ({"sets": "all", "check": "rows"}, ValueError, "`check` and `sets` cannot be set"),
+        ({"rules": None}, ValueError, "`rules` cannot be set"),
+        ({"volume": "lebesgue", "progress": True}, ValueError, "`progress` and `volume` cannot be set"),
+        ({"exclude": ["a"]}, TypeError, "no option 'exclude', only .*`excluded`.* Did you mean 'excluded'"),
+        ({"max_size": 2}, TypeError, "no option 'max_size'"),
+        ({"over": "world"}, ValueError, "`over` must be "),
+    ],
+)
+def test_what_only_rows_of_the_data_have_is_refused_over_the_model(explained, options, kind, message):
+    X, model, explainer = explained
+    with pytest.raises(kind, match=message):
+        explainer.explain(X[:1], **{"over": "model", "model": model, **options})
 
 
 def test_numbers_stay_in_their_interval(explained):
@@ -210,9 +260,40 @@ def test_excluded_variables_are_in_no_reason(explained):
     X, model, explainer = explained
     reason = explainer.certain_reasons(X[:1], model, excluded=["a"], nearest=False)[0]
     assert reason.variables is None
-    assert "Nothing is proven without the excluded variables" in reason.sentence
+    assert "No certain reason without the excluded variables" in reason.sentence
     with pytest.raises(ValueError, match="In `excluded`: unknown variable 'e'"):
         explainer.certain_reasons(X[:1], model, excluded=["e"])
+
+
+def test_nothing_is_claimed_of_a_row_whose_time_is_over(explained):
+    """It was said that the other variables do not fix the decision, though that had not been searched."""
+    X, model, explainer = explained
+    late = {"max_seconds": 1e-9, "nearest": False}
+    open_reason = explainer.certain_reasons(X[:1], model, excluded=["d"], **late)[0]
+    assert (open_reason.variables, open_reason.is_open) == (None, True)
+    # All variables fix it without any search.
+    reason = explainer.certain_reasons(X[:1], model, **late)[0]
+    assert (reason.variables, reason.is_minimal, reason.is_open) == (("a", "b", "c", "d"), False, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"excluded": "a"}, "`excluded` must be a list of texts, got 'a'"),
+        ({"sets": ["a"]}, "`sets` must be a list of texts, got 'a'"),
+        ({"constraints": "a <= b"}, "`constraints` must be a list of texts, got 'a <= b'"),
+        ({"domain": ["a"]}, "`domain` must be a dict of columns"),
+        ({"max_node": 3}, "Certain reasons have no option 'max_node', only .* Did you mean 'max_nodes'"),
+        ({"interval": (0, 1)}, "`interval` is for numbers; .* decides classes"),
+        ({"smallest": "no"}, "`smallest` must be one of"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused(explained, options, message):
+    X, model, explainer = explained
+    with pytest.raises((TypeError, ValueError), match=message):
+        explainer.certain_reasons(X[:1], model, **options)
+    with pytest.raises(TypeError, match=r"Proofs have no option 'nodes', only `domain`"):
+        explainer.prove([], model, nodes=3)
 
 
 def test_a_row_outside_of_a_stated_domain_is_refused(explained):
@@ -221,6 +302,9 @@ def test_a_row_outside_of_a_stated_domain_is_refused(explained):
     assert explainer.certain_reasons(row, model, nearest=False)[0].is_minimal
     with pytest.raises(ValueError, match=r"'a' is outside of the domain \(row 0\): it is \[50\]"):
         explainer.certain_reasons(row, model, domain={"a": (0, 9)})
+    # In a column of whole numbers, infinity raised an OverflowError.
+    with pytest.raises(ValueError, match=r"'a' is outside of the domain \(row 0\): it is \[inf\]"):
+        explainer.certain_reasons(row.assign(a=np.inf), model, domain={"a": (0, 9)})
 
 
 def test_exceptions_at_ends_of_float32_are_within_the_rule_as_printed():
@@ -281,3 +365,18 @@ def test_another_model_of_numbers_is_refused():
     assert explainer.prove(explainer.explain(X[:1]))
     with pytest.raises(ValueError, match="pass the model that it explains"):
         explainer.prove(explainer.explain(X[:1]), other)
+
+
+@pytest.mark.parametrize("then", [True, False])
+def test_a_box_that_no_point_of_a_constraint_meets_is_refused(then):
+    """Such a rule was proven, or open, since it says nothing of any point."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"low": random.integers(0, 50, 200)}).assign(high=lambda X: X["low"] + random.integers(1, 30, 200))
+    model = RandomForestClassifier(3, random_state=0).fit(X, X["high"] > 40)
+    outcomes = pd.Series(model.predict(X), name="high")
+    own = rule("low >= 45 and high <= 20", X, outcomes, then=then)
+    with pytest.raises(ValueError, match=r"high <= 20\) meets the constraint low <= high\."):
+        own.check_model(model, X, constraints=["low <= high"])
+    assert own.check_model(model, X).proof.verdict in ("proven", "refuted")
+    kept = rule("low >= 20 and high <= 20", X, outcomes, then=False)
+    assert kept.check_model(model, X, constraints=["low <= high"]).proof.verdict == "proven"

@@ -1,15 +1,14 @@
-import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
-from fitted_models import MODELS, SIZES, mixed_table, number_table, predict_as_read, two
+from fitted_models import MODELS, SIZES, number_table, predict_as_read, two
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from suffice.proofs.reading import compare_outputs, read_model, read_model_file
+from suffice.proofs.reading import compare_outputs, read_model
 
 
 @pytest.mark.parametrize("n_rows", SIZES)
@@ -24,36 +23,6 @@ def test_a_model_predicts_as_what_was_read_of_it(name, n_rows):
         np.testing.assert_array_equal(decided, model.predict(rows))
     assert compare_outputs(ensemble, rows, model.predict(rows)) == 0
     assert len(np.unique(decided)) > 1
-
-
-def test_files_are_read_as_their_models(tmp_path):
-    X, score = mixed_table()
-    y = (score > np.median(score)).astype(int)
-    boosted = xgb.XGBClassifier(n_estimators=5, enable_categorical=True).fit(X, y)
-    for kind in ("json", "ubj"):
-        boosted.save_model(tmp_path / f"model.{kind}")
-        assert compare_outputs(read_model_file(tmp_path / f"model.{kind}", X), X, boosted.predict(X)) == 0
-    leaves = lgb.LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1).fit(X, y)
-    leaves.booster_.save_model(tmp_path / "model.txt")
-    assert compare_outputs(read_model_file(tmp_path / "model.txt", X), X, leaves.predict(X)) == 0
-    assert read_model_file(tmp_path / "model.txt").columns[3].labels == read_model(leaves, X).columns[3].labels
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("model.pkl", "loading a file of this kind may run any code; save a booster"),
-        ("model.skops", "is not documented"),
-        ("model.cbm", "save it by model.save_model"),
-        ("model.csv", "must be a model file"),
-        ("model.txt", "is no model of LightGBM"),
-        ("model.json", "is no model of XGBoost"),
-    ],
-)
-def test_files_of_no_model_are_refused(tmp_path, name, message):
-    (tmp_path / name).write_text('{"a": 1}')
-    with pytest.raises(ValueError, match=message):
-        read_model_file(tmp_path / name)
 
 
 def test_models_that_cannot_be_read_are_named():

@@ -60,5 +60,5 @@ def test_labels_that_the_encoder_has_not_seen_are_asked_about():
     ensemble = read_model(model, X)
     assert ensemble.columns[3].labels == ("cook", "judge", "nurse", "pilot", "smith", "baker")
     assert compare_outputs(ensemble, X, model.predict(X)) == 0
-    with pytest.raises(ValueError, match="holds 'miner', which RandomForestClassifier, 15 trees does not know"):
+    with pytest.raises(ValueError, match=r"holds 'miner', which RandomForestClassifier \(15 trees\) does not know"):
         ensemble.encode(X.replace("baker", "miner"))

@@ -68,7 +68,7 @@ def test_a_list_is_certified_as_a_whole(fitted):
     assert certified.heading.endswith(f"The list was {whole.sentence}.")
     assert json.loads(certified.to_json())["certificate"]["n_rows"] == whole.n_rows
     assert certified.coverage(make_data(7)[0]) >= fitted.certify().coverage(make_data(7)[0])
-    assert certified.simplify(0.1).certificate_ is None
+    assert certified.simplify().certificate_ is None
 
 
 def test_the_rest_alone_makes_the_list(fitted):
@@ -137,24 +137,19 @@ def test_what_is_missing_or_wrong_is_said(fitted):
         plain.certify()
     with pytest.raises(ValueError, match="Give `X` and `y` together, or neither for the rows that were set aside"):
         fitted.certify(X)
-    with pytest.raises(ValueError, match="`of` must be"):
-        fitted.certify(of="each")
     with pytest.raises(ValueError, match="`precision` must be in"):
         fitted.certify(precision=0)
     with pytest.raises(ValueError, match="`confidence` must be in"):
         fitted.certify(confidence=1)
-    with pytest.raises(ValueError, match="`holdout` needs fallback=None or 'forest'"):
-        GlobalRulesClassifier(small_explainer(), fallback=RandomForestClassifier(2)).fit(X, y, holdout=0.2)
 
 
-@pytest.mark.parametrize("fallback", ["forest", None])
-def test_the_forest_or_the_default_decides_the_other_rows(fallback):
+def test_the_default_decides_the_other_rows():
     X, y, _ = make_data(2, 400)
-    rule_list = GlobalRulesClassifier(small_explainer(), fallback=fallback, random_state=0).fit(X, y, holdout=0.2)
+    rule_list = GlobalRulesClassifier(small_explainer(), random_state=0).fit(X, y, holdout=0.2)
     certified = rule_list.certify()
     open_rows = ~certified.covered(X)
     assert open_rows.any()
-    assert set(certified.predict(X)[open_rows]) == ({"yes", "no"} if fallback == "forest" else {"no"})
+    assert set(certified.predict(X)[open_rows]) == {"no"}
 
 
 def test_explanations_bring_the_rows_that_were_set_aside():
@@ -179,7 +174,7 @@ def test_no_more_rules_are_certified_than_the_list_may_have(fitted):
     one = copy.copy(fitted)
     one.collected_ = copy.copy(fitted.collected_)
     one.collected_.max_rules = 1
-    assert [len(one.certify(of=of).rules_) for of in ("rules", "list")] == [1, 1]
+    assert len(one.certify().rules_) == 1
     assert one.certify().rules_[0].certificate.n_rules == 1  # the others were not tested: fewer tests have more power
 
 

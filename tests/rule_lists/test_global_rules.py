@@ -1,4 +1,4 @@
-"""Lists of rules as classifiers and regressors: which rule decides a row, and the fallback where no rule does."""
+"""Lists of rules as classifiers and regressors: which rule decides a row, and what the others get."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
-from rule_boxes import ALL_FOUR, LEFT, MIDDLE, MIXED, NUMBERS, RIGHT, SMALL, X, Y, box, boxes, classifier, regressor
+from rule_boxes import ALL_FOUR, LEFT, MIDDLE, MIXED, NUMBERS, RIGHT, X, Y, box, classifier, regressor
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from suffice import SufficientExplainer
@@ -87,12 +85,7 @@ def test_a_list_without_rules_predicts_its_default():
 def test_a_shorter_list_has_a_default_of_its_own():
     full = classifier([LEFT, MIDDLE])
     assert full.default_.support == 3
-    assert full.simplify(0.5).default_.support > 3
-
-
-def test_a_list_that_abstains_has_no_fallback():
-    with pytest.raises(ValueError, match="`abstain` needs fallback=None"):
-        classifier([LEFT], abstain=True, fallback="forest")
+    assert full.edit(drop=[0]).default_.support > 3
 
 
 def test_a_classifier_may_abstain():
@@ -126,52 +119,6 @@ def test_a_rule_list_without_rules_abstains_everywhere():
     assert classifier([]).simplify().rules_ == ()
 
 
-def test_an_estimator_as_fallback_is_cloned_and_fitted():
-    tree = DecisionTreeClassifier(random_state=0)
-    rule_list = classifier([box(high=7.5)], fallback=tree)  # a a a b b b b a: a tie, so a
-    assert rule_list.predict(X).tolist() == ["a"] * 8 + ["b"] * 2
-    assert rule_list.predict_proba(X).tolist() == [[0.5, 0.5]] * 8 + [[0.0, 1.0]] * 2
-    assert not hasattr(tree, "tree_")
-    line = LinearRegression().fit(X, NUMBERS)
-    assert regressor([LEFT], fallback=LinearRegression()).predict([[0.0], [5.0]]) == pytest.approx(
-        [1.0, line.predict([[5.0]])[0]]
-    )
-
-
-def test_a_fallback_without_probabilities_is_refused():
-    rule_list = classifier([LEFT], fallback=RidgeClassifier())
-    assert rule_list.predict_proba([[0.0]]).tolist() == [[1.0, 0.0]]
-    with pytest.raises(AttributeError, match="The fallback RidgeClassifier has no `predict_proba`"):
-        rule_list.predict_proba(X)
-
-
-def of_two_rules(rule_list, X):
-    """A list of two of the rules, so that some rows are not covered."""
-    params = {"explainer": rule_list.explainer_, "fallback": "forest"}
-    return type(rule_list).from_explanations(boxes(rule_list)[:2], X, rule_list.training_outcomes_, **params)
-
-
-def test_the_forest_predicts_where_no_rule_does(busy_table, busy_lists):
-    frame, _, _ = busy_table
-    for rule_list in busy_lists:
-        few = of_two_rules(rule_list, frame)
-        is_covered = few.covered(frame)
-        assert 0 < is_covered.sum() < len(frame)
-        assert few.explainer_ is rule_list.explainer_  # fitted: not fitted again
-        forest = rule_list.explainer_.predict(frame)
-        assert few.predict(frame)[~is_covered].tolist() == forest[~is_covered].tolist()
-    few = of_two_rules(busy_lists[0], frame)
-    shares = busy_lists[0].explainer_.predict_proba(frame)
-    assert few.predict_proba(frame)[~few.covered(frame)].tolist() == shares[~few.covered(frame)].tolist()
-
-
-def test_the_forest_is_fitted_for_the_fallback_if_it_is_not(busy_table):
-    frame, labels, _ = busy_table
-    explainer = SufficientExplainer(RandomForestClassifier(**SMALL))
-    rule_list = classifier([], X=frame, y=labels, explainer=explainer, fallback="forest")
-    assert rule_list.predict(frame).tolist() == clone(explainer).fit(frame, labels).predict(frame).tolist()
-
-
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
@@ -201,8 +148,6 @@ def test_a_pickled_rule_list_is_the_same(busy_table, busy_lists):
 
 
 def test_values_out_of_range_are_refused():
-    with pytest.raises(ValueError, match="`fallback` must be None, 'forest' or an estimator, got 'majority'"):
-        classifier([LEFT], fallback="majority")
     with pytest.raises(ValueError, match="`min_precision` must be a number <= 1, got 2"):
         regressor([LEFT], min_precision=2)
 

@@ -114,8 +114,6 @@ def test_without_an_explainer_the_default_one_is_fitted(busy_table):
         ({"min_precision": -0.1}, ValueError, r"`min_precision` must be in \[0, 1\], got -0.1"),
         ({"min_support": 0}, ValueError, "`min_support` must be a whole number >= 1, got 0"),
         ({"min_support": 1.5}, TypeError, "`min_support` must be a whole number >= 1, got 1.5"),
-        ({"fallback": "mean"}, ValueError, "`fallback` must be None, 'forest' or an estimator, got 'mean'"),
-        ({"fallback": 3}, TypeError, "`fallback` must be None, 'forest' or an estimator, got 3"),
     ],
 )
 def test_wrong_parameters_are_refused(params, error, message):
@@ -149,8 +147,6 @@ def test_a_rule_list_without_a_table_says_what_it_needs():
     explanations = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, y).explain(X[:5])
     with pytest.raises(ValueError, match="Give `X` and `y`: only explanations know"):
         GlobalRulesClassifier.from_explanations(explanations.rules)
-    with pytest.raises(ValueError, match="Give `X` and `y`, on which the fallback 'forest' is fitted"):
-        GlobalRulesClassifier.from_explanations(explanations, fallback="forest")
 
 
 # --- explanations without rules --------------------------------------------------------------------------------------
@@ -189,27 +185,6 @@ def test_explanations_of_which_one_row_has_a_rule_make_a_list_of_it(busy_table, 
     one = slice(row, row + 1)
     parts = [explainer.explain(frame, labels, rules=None), explainer.explain(frame[one], labels[one])]
     assert len(GlobalRulesClassifier.from_explanations(Explanations.joined(parts)).rules_) == 1
-
-
-def test_a_fitted_explainer_decides_where_no_rule_does_without_a_table(busy_table, busy_lists):
-    """The fallback was refused, though the explainer needs no table."""
-    frame = busy_table[0]
-    explainer = busy_lists[0].explainer_
-    explanations = explainer.explain(frame[:12], sets="minimal")
-    rule_list = GlobalRulesClassifier.from_explanations(explanations, explainer=explainer, fallback="forest")
-    is_covered = rule_list.covered(frame)
-    assert 0 < is_covered.sum() < len(frame)
-    assert rule_list.predict(frame)[~is_covered].tolist() == explainer.predict(frame)[~is_covered].tolist()
-
-
-def test_the_text_names_the_fallback_that_decides(busy_table, busy_lists):
-    """A parameter that was set after the fit was shown, but did not decide."""
-    explainer = busy_lists[0].explainer_
-    explanations = explainer.explain(busy_table[0][:2], sets="minimal")
-    rule_list = GlobalRulesClassifier.from_explanations(explanations, explainer=explainer, fallback="forest")
-    rule_list.set_params(fallback=None)
-    assert str(rule_list).endswith("ELSE forest")
-    assert "All other rows: forest." in rule_list._repr_html_()
 
 
 def test_a_list_that_is_made_again_forgets_what_it_was_made_of(busy_table, busy_lists):

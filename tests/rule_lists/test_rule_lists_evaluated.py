@@ -133,8 +133,8 @@ def test_the_figures_on_the_training_rows_are_those_of_the_lines(make):
     assert evaluation.total_coverage == rule_list.coverage(X)
 
 
-def test_a_simplified_list_is_evaluated_by_its_own_rules():
-    simple = classifier(ALL_FOUR).simplify(0)
+def test_a_shorter_list_is_evaluated_by_its_own_rules():
+    simple = classifier(ALL_FOUR).edit(drop=[1])
     assert simple.evaluate().covers.shape == (3, 10)
     assert_evaluated(simple, simple.evaluate(), X, Y.tolist(), Y)
 

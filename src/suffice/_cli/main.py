@@ -40,7 +40,7 @@ def run(args: Sequence[str]) -> int:
         return BROKEN_PIPE
     except ImportError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing in ("typer", "rich", "polars", "filelock"):
+        if missing in ("typer", "rich", "polars"):
             return _refuse("The command needs its extra: pip install 'suffice[cli]'.")
         return _refuse(str(error))
     except (ValueError, TypeError, OSError, MemoryError) as error:

@@ -1,29 +1,24 @@
 """Answers for large table files, written part by part: memory for one part, and runs that can be continued.
 
 Finished parts are kept in a folder until all of them can be joined. A fingerprint in the folder states what the parts
-depend on, so that they are not mixed with those of a different run; a lock keeps out a second run.
+depend on, so that they are not mixed with those of a different run.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import json
 import os
-import re
 import shutil
 import stat
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
-from filelock import FileLock, Timeout
 
 from suffice import __version__
 from suffice._cli.printing import note, working
@@ -31,33 +26,20 @@ from suffice._forest.progress import progress_bar
 from suffice._io.output import json_lines, table_bytes
 from suffice._io.result_table import check_kept
 from suffice._io.sources import STDIO, file_digest
-from suffice._io.writing import UNFINISHED, replacing, short_name
+from suffice._io.writing import replacing, short_name
 from suffice._text import counted, join
 from suffice.errors import SearchSizeWarning
 
 if TYPE_CHECKING:
     from suffice._cli.rows import FileRows
 
-KINDS = ("parquet", "arrow", "csv", "jsonl")
+KINDS = ("parquet", "csv", "jsonl")
 _SECONDS = 1.0  # between two moves of the bar
 _FIRST_STEP = 100  # rows that are explained before their speed is known
 Answer: TypeAlias = Callable[[pl.DataFrame, int], tuple[pl.DataFrame | bytes, int]]
 """Takes rows and the position of the first one; returns their lines, and in how many rows the search ended early."""
 
-FINGERPRINT, LOCK, JOINED = "fingerprint.json", "lock", "joined"
-_PART = re.compile(r"(\d{6,})-([0-9a-f]{32})\.\w+")
-_UNFINISHED = re.compile(rf"\.(?:fingerprint|joined|\d{{6,}}-[0-9a-f]{{32}}){UNFINISHED}(?:\.\w+)?")
-_NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
-_NAMES = {
-    "version": "the version of suffice",
-    "explainer": "the explainer",
-    "table": "the table",
-    "format": "--format",
-    "batch": "--batch",
-    "limit": "--rows",
-    "kept": "--id",
-    "n": "--reasons",
-}
+FINGERPRINT = "fingerprint.json"
 
 
 def folder_of(output: str) -> Path:
@@ -68,154 +50,71 @@ def folder_of(output: str) -> Path:
 
 @dataclass(frozen=True)
 class Parts:
-    """The finished parts of a file, in a folder."""
+    """The finished parts of a file, in a folder. Each is written completely or not at all."""
 
     folder: Path
     kind: str
     n: int
-    escape_formulas: bool = True
 
     def begin(self, fingerprint: Mapping[str, Any]) -> None:
-        """Keep the parts with the same fingerprint, and refuse parts with another one."""
-        try:
-            earlier = json.loads((self.folder / FINGERPRINT).read_bytes())
-        except (FileNotFoundError, ValueError):  # stopped before it was written, or damaged
-            self.clear()
-        else:
-            differing = differences(earlier, fingerprint)
-            if differing and self.find():
-                raise ValueError(
-                    f"{self.folder} holds parts of an earlier run that differs in {join(differing)}: add --restart to "
-                    "discard them, or name another file with -o."
-                )
-            self.clear(unfinished_only=not differing)
-        self._replace(FINGERPRINT, json.dumps(fingerprint).encode())
+        """Make the folder, or keep the parts in it if they have the same fingerprint."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        _check_own(self.folder)
+        path = self.folder / FINGERPRINT
+        earlier = json.loads(path.read_bytes()) if path.exists() else {}
+        # Finished parts have no unseen categories, which would have been an error.
+        earlier |= {"unseen": fingerprint["unseen"]} if earlier.get("unseen") == "error" else {}
+        differing = [name for name in fingerprint if earlier.get(name) != fingerprint[name]]
+        if differing and self.find():
+            raise ValueError(
+                f"{self.folder} holds parts of an earlier run that differs in {join(differing)}: remove it to discard "
+                "them, or name another file with -o."
+            )
+        with replacing(path) as written:
+            written.write_text(json.dumps(fingerprint))
 
     def find(self) -> dict[int, Path]:
         """Find the finished parts by their names."""
-        matches = ((_PART.fullmatch(path.name), path) for path in self.folder.iterdir())
-        return {int(match[1]): path for match, path in matches if match and int(match[1]) < self.n}
-
-    def check(self) -> dict[int, Path]:
-        """Find the finished parts, and remove damaged ones."""
-        files = self.find()
-        for part, path in list(files.items()):
-            if not path.name.startswith(_name(part, path.read_bytes())):
-                path.unlink()
-                del files[part]
-        return files
+        return {int(path.stem): path for path in self.folder.glob("[0-9]*")}
 
     def write(self, part: int, pieces: list[Any]) -> None:
-        """Write a part completely or not at all."""
-        suffix = "parquet" if self.kind == "arrow" else self.kind
-        if self.kind == "jsonl":
-            data = b"".join(pieces)
-        else:
-            frame = pl.concat(pieces)
-            data = table_bytes(frame, suffix, header=part == 0, escape_formulas=self.escape_formulas)
-        self._replace(f"{_name(part, data)}.{suffix}", data)
-
-    def join(self) -> Path:
-        """Join all parts, with one of them in memory at a time."""
-        files = self.check()
-        if len(files) < self.n:
-            raise ValueError(f"A part in {self.folder} was damaged: run the same command again.")
-        paths = [files[part] for part in range(self.n)]
-        with replacing(self.folder / JOINED) as joined, _writing(self.folder):
-            if self.kind in ("csv", "jsonl"):
-                with open(joined, "wb") as whole:
-                    for path in paths:
-                        with open(path, "rb") as part:
-                            shutil.copyfileobj(part, whole)
-            else:
-                lines = pl.scan_parquet(paths, glob=False)
-                if self.kind == "parquet":
-                    lines.sink_parquet(joined)
-                else:
-                    lines.sink_ipc(joined, compression=None)  # older polars refuses "uncompressed" here
-        return self.folder / JOINED
-
-    def clear(self, unfinished_only: bool = False) -> None:
-        """Remove the files of earlier runs from the folder, but neither the lock nor files of others."""
-        for path in self.folder.iterdir():
-            is_finished = path.name in (FINGERPRINT, JOINED) or _PART.fullmatch(path.name)
-            if _UNFINISHED.fullmatch(path.name) or (is_finished and not unfinished_only):
-                path.unlink()
-
-    def _replace(self, name: str, data: bytes) -> None:
-        with replacing(self.folder / name, sweeps=False) as path:  # `clear` has removed what was there
+        """Write a part."""
+        data = b"".join(pieces) if self.kind == "jsonl" else table_bytes(pl.concat(pieces), self.kind, header=part == 0)
+        with replacing(self.folder / f"{part:06}.{self.kind}") as path:
             path.write_bytes(data)
 
+    def join(self, output: str) -> None:
+        """Join all parts, with one of them in memory at a time."""
+        files = self.find()
+        paths = [files[part] for part in range(self.n)]
+        with replacing(output) as joined:
+            if self.kind == "parquet":
+                try:
+                    pl.scan_parquet(paths, glob=False).sink_parquet(joined)
+                # If the disk is full, polars raises its own errors, and PanicException is not an Exception.
+                except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+                    reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+                    raise ValueError(f"The parts in {self.folder} cannot be joined: {reason}.") from None
+                return
+            with open(joined, "wb") as whole:
+                for path in paths:
+                    with open(path, "rb") as part:
+                        shutil.copyfileobj(part, whole)
 
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    # If the disk is full, polars raises its own errors, and PanicException is not an Exception.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise ValueError(f"The parts in {folder} cannot be joined: {reason}.") from None
-
-
-def _name(part: int, data: bytes) -> str:
-    return f"{part:06}-{hashlib.sha256(data).hexdigest()[:32]}"
-
-
-def differences(earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> list[str]:
-    """List in what an earlier run differs, so that its parts cannot be used."""
-    differing = [name for name in fingerprint if earlier.get(name) != fingerprint[name]]
-    # Finished parts have no unseen categories, which would have been an error.
-    if (earlier.get("unseen"), fingerprint["unseen"]) == ("error", "missing"):
-        differing.remove("unseen")
-    return [_NAMES.get(name, f"--{name.replace('_', '-')}") for name in differing]
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)  # another run of the same command may still write into it
 
 
 def _check_own(folder: Path) -> None:
     """Refuse a folder into which somebody else could have put parts: they would end up in the result."""
-    if not hasattr(os, "geteuid"):  # Windows
-        return
     about = folder.lstat()
     is_open = not stat.S_ISDIR(about.st_mode) or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    owners = {about.st_uid, *(path.lstat().st_uid for path in ([] if is_open else folder.iterdir()))}
-    if is_open or owners != {os.geteuid()}:
+    if hasattr(os, "geteuid") and (is_open or about.st_uid != os.geteuid()):  # Windows has no such rights
         raise ValueError(
-            f"{folder} may hold parts of somebody else: it, or a file in it, belongs to another user, or others may "
-            "write into it. Remove it, or name another file with -o."
+            f"{folder} may hold parts of somebody else: it belongs to another user, or others may write into it. "
+            "Remove it, or name another file with -o."
         )
-
-
-@contextmanager
-def locked(folder: Path, output: str) -> Iterator[Path]:
-    """Make the folder for one run at a time, and remove it at the end if it is empty.
-
-    The operating system releases the lock of a killed run. Some file systems of clusters have no locks; there, two runs
-    can interfere, because a file that serves as a lock would outlive a killed run.
-    """
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    _check_own(folder)
-    path = folder / LOCK
-    lock = FileLock(path, blocking=False, fallback_to_soft=False)
-    try:
-        lock.acquire()
-    except (Timeout, FileNotFoundError):  # held by another run, or removed by one that has just ended
-        raise ValueError(
-            f"Another run is writing {output!r}: wait until it has ended, or name another file with -o."
-        ) from None
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-    try:
-        yield folder
-    finally:
-        is_empty = {path.name for path in folder.iterdir()} <= {LOCK}
-        if is_empty:
-            with suppress(PermissionError):  # Windows removes the file when the lock is released
-                path.unlink(missing_ok=True)
-        lock.release()
-        if is_empty:
-            with suppress(OSError):  # another run has come
-                folder.rmdir()
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
@@ -231,16 +130,7 @@ def is_in_parts(rows: FileRows, output: str, kind: str, batch: int) -> bool:
     return rows.end > batch or folder_of(output).exists()
 
 
-def explain_in_parts(
-    rows: FileRows,
-    output: str,
-    kind: str,
-    *,
-    explainer_path: str,
-    batch: int,
-    restart: bool = False,
-    escape_formulas: bool = True,
-) -> None:
+def explain_in_parts(rows: FileRows, output: str, kind: str, *, explainer_path: str, batch: int) -> None:
     """Explain rows part by part, and write the explanations into one file."""
     if kind != "jsonl":
         check_kept(rows.kept, "--id", with_row=True)
@@ -251,45 +141,26 @@ def explain_in_parts(
         n_cut_short = sum(not complete for complete in explained.explanations.is_search_complete)
         return (json_lines(explained.dicts()) if kind == "jsonl" else explained.to_frame()), n_cut_short
 
-    fingerprint = {
-        **make_fingerprint(rows, kind, explainer_path, batch),
-        "keep_formulas": kind == "csv" and not escape_formulas,
-    }
-    write_in_parts(
-        rows, output, kind, answer, fingerprint, batch=batch, restart=restart, escape_formulas=escape_formulas
-    )
+    write_in_parts(rows, output, kind, answer, explainer_path=explainer_path, batch=batch)
 
 
-def write_in_parts(
-    rows: FileRows,
-    output: str,
-    kind: str,
-    answer: Answer,
-    fingerprint: Mapping[str, Any],
-    *,
-    batch: int,
-    restart: bool = False,
-    escape_formulas: bool = True,
-) -> None:
+def write_in_parts(rows: FileRows, output: str, kind: str, answer: Answer, *, explainer_path: str, batch: int) -> None:
     """Answer for rows part by part, and write the answers into one file."""
-    with locked(folder_of(output), output) as folder:
-        parts = Parts(folder, kind, -(-rows.end // batch), escape_formulas)
-        if restart:
-            parts.clear()
-        parts.begin(fingerprint)
-        try:
-            _answer_missing(rows, parts, batch, answer)
-            with working("Joining the parts"):
-                os.replace(parts.join(), os.path.realpath(output))
-            parts.clear()
-        except KeyboardInterrupt:
-            n_done = len(parts.find())
-            if n_done:
-                note(f"Stopped: {n_done} of {parts.n} parts are done. The same command continues from there.")
-            raise
-        finally:
-            if not parts.find():
-                parts.clear()
+    parts = Parts(folder_of(output), kind, -(-rows.end // batch))
+    parts.begin(make_fingerprint(rows, kind, explainer_path, batch))
+    try:
+        _answer_missing(rows, parts, batch, answer)
+        with working("Joining the parts"):
+            parts.join(output)
+        parts.remove()
+    except KeyboardInterrupt:
+        n_done = len(parts.find())
+        if n_done:
+            note(f"Stopped: {n_done} of {parts.n} parts are done. The same command continues from there.")
+        raise
+    finally:
+        if not parts.find():
+            parts.remove()
 
 
 def make_fingerprint(rows: FileRows, kind: str, explainer_path: str, batch: int) -> dict[str, Any]:
@@ -312,7 +183,7 @@ def make_fingerprint(rows: FileRows, kind: str, explainer_path: str, batch: int)
 
 def _answer_missing(rows: FileRows, parts: Parts, batch: int, answer: Answer) -> None:
     """Answer for the rows of the parts that are not there yet."""
-    finished = parts.check()
+    finished = parts.find()
     n_done = sum(_end(rows, part, batch) - part * batch for part in finished)
     if finished:
         note(f"Continuing: {len(finished)} of {parts.n} parts were done.")

@@ -31,7 +31,6 @@ _OPTIONS = (
     (r"\btask='(\w+)'", r"--task \1"),
     (r"`n_candidates`", "--candidates"),
     (r"`max_sets` \(None: no limit\)", "--max-sets at the fit"),
-    (r"`tolerance`", "--simplify"),
     (r"`n_jobs`", "--jobs"),
     (r"`(max|min)_(precision|rules|size|support)`", r"--\1-\2"),
     (r"`(alpha|confidence|dates|levels|pi|radius|task|unseen)`", r"--\1"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from suffice._cli.parts import make_fingerprint, write_in_parts
+from suffice._cli.parts import write_in_parts
 from suffice._cli.printing import listed, note
 from suffice._io.code_book_file import codes_beside, write_code_book
 from suffice._io.explainer_file import is_known, outcomes_of, text_columns
@@ -184,7 +184,6 @@ def open_rows(
     explainer: SufficientExplainer,
     path: str,
     *,
-    input_format: str | None = None,
     limit: int | None = None,
     target: str | None = None,
     prefer_observed: bool = False,
@@ -194,7 +193,7 @@ def open_rows(
     """Open a table file whose rows are to be explained."""
     name = explainer.target_name_
     columns = set(explainer.fitted_.encoding.names)
-    table = open_table(path, format=input_format, text_columns=text_columns(explainer, target or name))
+    table = open_table(path, text_columns=text_columns(explainer, target or name))
     for column in kept:
         check_column(table.schema, column, path, "--id")
     not_explained = set(kept) - columns
@@ -249,7 +248,7 @@ class ReasonedRows:
         answers = [replace(answer, row=row) for answer, row in zip(reasons, part.positions, strict=True)]
         return Reasons(answers, reasons.settings, reasons.codes, reasons.fitted, reasons.library)
 
-    def write(self, output: str, *, explainer_path: str, batch: int, restart: bool) -> None:
+    def write(self, output: str, *, explainer_path: str, batch: int) -> None:
         """Write the records of all rows, part by part, and the code book beside them."""
         rows = self.rows
 
@@ -264,7 +263,6 @@ class ReasonedRows:
                 end = min(rows.end, first + batch)
                 write_bytes(answer(rows.read(first, end), first)[0], output)
             return
-        fingerprint = make_fingerprint(rows, "jsonl", explainer_path, batch)
-        write_in_parts(rows, output, "jsonl", answer, fingerprint, batch=batch, restart=restart)
+        write_in_parts(rows, output, "jsonl", answer, explainer_path=explainer_path, batch=batch)
         if self.options["codes"] is not None:
             write_code_book(self.options["codes"], codes_beside(output))

@@ -40,7 +40,6 @@ class Forest:
         *,
         trees: list[Tree],
         drawn: Sequence[NDArray[np.int32]] = ...,
-        has_other_rows: bool = ...,
         n_threads: int = ...,
     ) -> list[Floats]: ...
 

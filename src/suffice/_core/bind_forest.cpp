@@ -79,10 +79,10 @@ struct PyTree {
     }
 };
 
-// `drawn` are the rows that grew each tree, if they are known. `has_other_rows` if rows outside the table did, too.
+// `drawn` are the rows that grew each tree, if they are known.
 std::vector<nb::ndarray<nb::numpy, double>> add_trees(PyForest& forest, const std::vector<const PyTree*>& trees,
                                                       const std::vector<Vector<std::int32_t>>& drawn,
-                                                      bool has_other_rows, std::size_t n_threads) {
+                                                      std::size_t n_threads) {
     require(drawn.empty() || drawn.size() == trees.size(), "There must be drawn rows for each tree, or for none.");
     std::vector<Sapling> saplings;
     std::vector<DoubleMatrix> values;
@@ -91,7 +91,6 @@ std::vector<nb::ndarray<nb::numpy, double>> add_trees(PyForest& forest, const st
         saplings.push_back({.arrays = tree->get()});
         if (!drawn.empty()) saplings.back().arrays.drawn = span_of(drawn[saplings.size() - 1]);
         require(drawn.empty() || !saplings.back().arrays.drawn.empty(), "A tree drew no rows.");
-        saplings.back().arrays.has_other_rows = has_other_rows;
         values.push_back(tree->value);
     }
     std::vector<nb::ndarray<nb::numpy, double>> n_rows;
@@ -206,7 +205,7 @@ void bind_forest(nb::module_& m) {
         .def(nb::init<FloatMatrix, Vector<std::uint32_t>, const Vector<double>&, std::vector<std::uint32_t>>(),
              nb::kw_only(), "X"_a, "y_rank"_a, "y_values"_a, "n_levels"_a = std::vector<std::uint32_t>{})
         .def("add_trees", &add_trees, nb::kw_only(), "trees"_a, "drawn"_a = std::vector<Vector<std::int32_t>>{},
-             "has_other_rows"_a = false, "n_threads"_a = 1);
+             "n_threads"_a = 1);
     nb::class_<PyTree>(m, "Tree").def(
         nb::init<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>, Vector<std::uint8_t>,
                  Vector<double>, DoubleMatrix, Vector<std::int32_t>>(),

@@ -72,14 +72,11 @@ nb::tuple search_box(const PieceTrees& trees, const ProofOptions& options, const
     require(cost.shape(0) == 0 || cost.shape(0) == trees.n_pieces(), "There must be a cost by piece.");
     require(options.starts.size() % trees.n_columns() == 0, "A start must have a piece for each column.");
     ProofResult r;
-    StopFlag stop{false};
-    const auto search = [&](std::size_t) {
-        r = BoxSearch(trees, options, stop)
-                .run(span_of(allowed), span_of(weights), level, is_strict, span_of(cost), most_cost);
-    };
     {
         const nb::gil_scoped_release release;
-        for_each_row(1, 1, stop, [&] { return search; }, watcher(), 1);
+        r = BoxSearch(trees, options, [] {
+                watcher()(0);
+            }).run(span_of(allowed), span_of(weights), level, is_strict, span_of(cost), most_cost);
     }
     const std::size_t n_columns = r.point.size();
     return nb::make_tuple(r.is_complete, r.is_reached, to_array<std::int32_t>(std::move(r.point), {n_columns}), r.value,

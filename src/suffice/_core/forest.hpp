@@ -40,7 +40,6 @@ struct TreeArrays {
     std::size_t width;
     std::span<const std::int32_t> rows;        // that the tree counts; a row that counts twice occurs twice
     std::span<const std::int32_t> drawn = {};  // that grew the tree; empty if they are unknown
-    bool has_other_rows = false;               // rows that are not in the table grew the tree as well
 };
 
 struct Node {
@@ -339,8 +338,7 @@ struct Sapling {
         };
         const std::vector<std::uint32_t> leaves = leaves_of(arrays.rows);
         const std::vector<std::uint32_t> n_counted = count_leaves(tree, leaves);
-        if (!arrays.has_other_rows)
-            check_leaves(arrays, tree, leaf_of.empty() ? n_counted : count_leaves(tree, leaves_of(arrays.drawn)));
+        check_leaves(arrays, tree, leaf_of.empty() ? n_counted : count_leaves(tree, leaves_of(arrays.drawn)));
         sort_rows(arrays, leaves, n_counted, tree);
         separate_categories(X, n_levels, tree);
         tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);

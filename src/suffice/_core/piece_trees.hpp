@@ -38,9 +38,9 @@ struct PieceTrees {
     std::int32_t leaf(std::int32_t node, std::span<const std::int32_t> point) const {
         while (split[static_cast<std::size_t>(node)] >= 0) {
             const auto at = static_cast<std::size_t>(node);
-            const PieceSplit& asked = splits[static_cast<std::size_t>(split[at])];
-            const auto piece = static_cast<std::size_t>(point[static_cast<std::size_t>(asked.column)]);
-            node = asked.goes_left[piece] ? left[at] : right[at];
+            const PieceSplit& question = splits[static_cast<std::size_t>(split[at])];
+            const auto piece = static_cast<std::size_t>(point[static_cast<std::size_t>(question.column)]);
+            node = question.goes_left[piece] ? left[at] : right[at];
         }
         return node;
     }
@@ -115,17 +115,17 @@ struct Pair {
 class BoxedTrees {
   public:
     BoxedTrees(const PieceTrees& trees, std::span<const std::uint8_t> allowed, std::span<const double> weights,
-               std::span<const std::int64_t> cost)
+               std::span<const std::int64_t> cost, double level)
         : units(trees, weights), trees_(trees), allowed_(allowed), sides_(trees.splits.size(), kUnknown) {
-        find_splits();
-        keep_pieces(cost);
+        find_splits(level);
+        if (!is_empty) keep_pieces(cost);
         for (const std::int32_t root : trees.roots)
             if (!is_empty) cut_tree(root);
     }
 
     MarginUnits units;
     Units base = 0;                          // of trees that the box leaves one leaf
-    bool is_empty = false;                   // a column has no piece, or a tree no leaf
+    bool is_empty = false;                   // no point: of a column, of a tree, or whose best leaves reach the level
     std::vector<std::size_t> leaf_begin{0};  // by tree that is left, and the end
     std::vector<Units> leaf_units;
     std::vector<Pair> pairs;  // by tree
@@ -159,20 +159,21 @@ class BoxedTrees {
     }
 
     // Finds the splits that divide the box in each tree, and the unit.
-    void find_splits() {
-        double largest = 0;
+    void find_splits(double level) {
+        double largest = 0, highest = 0;
         std::vector<std::int32_t> open;
         std::vector<std::uint8_t> divides(trees_.splits.size(), 0);
         for (const std::int32_t root : trees_.roots) {
-            double size = 0;
+            double size = 0, best = -std::numeric_limits<double>::infinity();
             open.assign(1, root);
             while (!open.empty()) {
                 const std::int32_t node = open.back();
                 const auto at = static_cast<std::size_t>(node);
                 open.pop_back();
                 if (trees_.split[at] < 0) {
-                    const double margin = std::abs(units.margin(node));
-                    if (std::isfinite(margin)) size = std::max(size, margin);
+                    const double margin = units.margin(node);
+                    if (std::isfinite(margin)) size = std::max(size, std::abs(margin));
+                    best = std::max(best, margin);
                     continue;
                 }
                 const std::uint8_t side = sides(trees_.split[at]);
@@ -181,7 +182,9 @@ class BoxedTrees {
                 if (side & kLeft) open.push_back(trees_.left[at]);
             }
             largest += size;
+            highest += best;
         }
+        is_empty = highest + static_cast<double>(trees_.roots.size() + 2) * std::ldexp(largest, -50) < level;
         units.choose_unit(largest);
         for (std::size_t s = 0; s < divides.size(); ++s)
             if (divides[s]) dividing_.push_back(s);
@@ -283,19 +286,19 @@ class BoxedTrees {
     }
 
     // The number of the set that is left of a set of runs on one side of a split; none if nothing is left.
-    std::size_t cut_set(Pair& pair, std::size_t set, const PieceSplit& split, bool to_left) const {
+    std::size_t cut_set(Pair& pair, std::size_t set, const PieceSplit& split, bool to_left) {
         const std::size_t n = pair.n_runs();
-        std::vector<std::uint8_t> part(pair.runs_of(set), pair.runs_of(set) + n);
+        part_.assign(pair.runs_of(set), pair.runs_of(set) + n);
         bool is_left = false;
         for (std::size_t r = 0; r < n; ++r) {
             const auto piece = static_cast<std::size_t>(kept[kept_begin[pair.column] + pair.run_end[r] - 1]);
-            part[r] = part[r] && (split.goes_left[piece] != 0) == to_left;
-            is_left |= part[r] != 0;
+            part_[r] = part_[r] && (split.goes_left[piece] != 0) == to_left;
+            is_left |= part_[r] != 0;
         }
         if (!is_left) return kNone;
         for (std::size_t s = 0; s < pair.n_sets; ++s)
-            if (std::equal(part.begin(), part.end(), pair.runs_of(s))) return s;
-        pair.in_set.insert(pair.in_set.end(), part.begin(), part.end());
+            if (std::equal(part_.begin(), part_.end(), pair.runs_of(s))) return s;
+        pair.in_set.insert(pair.in_set.end(), part_.begin(), part_.end());
         if (pair.n_sets == std::numeric_limits<std::uint16_t>::max())
             throw std::length_error("A tree divides a column into too many sets of pieces.");
         return pair.n_sets++;
@@ -306,37 +309,33 @@ class BoxedTrees {
         const std::size_t first_pair = pairs.size(), first_leaf = leaf_units.size();
         make_pairs(root);
         const std::size_t n = used_.size();
-        struct Visit {
-            std::int32_t node;
-            std::vector<std::uint16_t> sets;  // by pair
-        };
-        std::vector<Visit> visits{{root, std::vector<std::uint16_t>(n, 0)}};
-        std::vector<std::uint16_t> sets_of_leaves;
-        while (!visits.empty()) {
-            Visit visit = std::move(visits.back());
-            visits.pop_back();
-            const auto at = static_cast<std::size_t>(visit.node);
+        // By open node, the set of each pair, in one line: a vector for each node took most of the time of a box.
+        std::vector<std::uint16_t> sets(n, 0), own, sets_of_leaves;
+        open_.assign(1, root);
+        while (!open_.empty()) {
+            const std::int32_t node = open_.back();
+            const auto at = static_cast<std::size_t>(node);
+            open_.pop_back();
+            own.assign(sets.end() - static_cast<std::ptrdiff_t>(n), sets.end());
+            sets.resize(sets.size() - n);
             if (trees_.split[at] < 0) {
-                const Units added = units.units(visit.node);
+                const Units added = units.units(node);
                 if (added == kNever) continue;
                 leaf_units.push_back(added);
-                sets_of_leaves.insert(sets_of_leaves.end(), visit.sets.begin(), visit.sets.end());
+                sets_of_leaves.insert(sets_of_leaves.end(), own.begin(), own.end());
                 continue;
             }
             const std::uint8_t side = sides(trees_.split[at]);
             const PieceSplit& split = trees_.splits[static_cast<std::size_t>(trees_.split[at])];
+            const auto found = std::find(used_.begin(), used_.end(), left_[static_cast<std::size_t>(split.column)]);
+            const auto i = static_cast<std::size_t>(found - used_.begin());
             for (const bool to_left : {false, true}) {
                 if (!(side & (to_left ? kLeft : kRight))) continue;
-                Visit next{to_left ? trees_.left[at] : trees_.right[at], visit.sets};
-                if (side == kBoth) {
-                    const std::size_t column = left_[static_cast<std::size_t>(split.column)];
-                    const auto i =
-                        static_cast<std::size_t>(std::find(used_.begin(), used_.end(), column) - used_.begin());
-                    const std::size_t set = cut_set(pairs[first_pair + i], next.sets[i], split, to_left);
-                    if (set == kNone) continue;
-                    next.sets[i] = static_cast<std::uint16_t>(set);
-                }
-                visits.push_back(std::move(next));
+                const std::size_t set = side == kBoth ? cut_set(pairs[first_pair + i], own[i], split, to_left) : 0;
+                if (set == kNone) continue;
+                open_.push_back(to_left ? trees_.left[at] : trees_.right[at]);
+                sets.insert(sets.end(), own.begin(), own.end());
+                if (side == kBoth) sets[sets.size() - n + i] = static_cast<std::uint16_t>(set);
             }
         }
         const std::size_t n_leaves = leaf_units.size() - first_leaf;
@@ -365,7 +364,8 @@ class BoxedTrees {
     std::vector<std::vector<std::int32_t>> rank_;  // by column and piece: pieces of the box, or kept pieces, up to it
     std::vector<std::size_t> left_;                // by column: its number among those that are left
     std::vector<std::int32_t> open_;
-    std::vector<std::size_t> used_;  // by pair of the tree: its column
+    std::vector<std::size_t> used_;   // by pair of the tree: its column
+    std::vector<std::uint8_t> part_;  // by run
 };
 
 }  // namespace suffice

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "parallel.hpp"
 #include "piece_trees.hpp"
 
 namespace suffice {
@@ -39,22 +39,23 @@ struct ProofResult {
 
 class BoxSearch {
   public:
-    BoxSearch(const PieceTrees& trees, const ProofOptions& options, const StopFlag& stop)
-        : trees_(trees), options_(options), stop_(stop) {}
+    // `watch` is called now and then; it may throw.
+    BoxSearch(const PieceTrees& trees, const ProofOptions& options, const std::function<void()>& watch)
+        : trees_(trees), options_(options), watch_(watch) {}
 
     // `cost` is by piece, or empty; points that cost more than `most_cost` do not count.
     ProofResult run(std::span<const std::uint8_t> allowed, std::span<const double> weights, double level,
                     bool is_strict, std::span<const std::int64_t> cost, std::int64_t most_cost) {
         const auto begin = std::chrono::steady_clock::now();
-        BoxedTrees boxed(trees_, allowed, weights, cost);
+        BoxedTrees boxed(trees_, allowed, weights, cost, level);
         b_ = &boxed;
         result_ = {};
-        result_.bound = -std::numeric_limits<double>::infinity();
+        result_.bound = level;
+        result_.least_cost = open_cost_ = std::numeric_limits<std::int64_t>::max();
         most_cost_ = most_cost;
         if (boxed.is_empty) return result_;
         level_ = boxed.units.level(level, is_strict);
         open_bound_ = kNever;
-        open_cost_ = std::numeric_limits<std::int64_t>::max();
         penalize();
         std::vector<State> stack;
         stack.push_back(root());
@@ -63,8 +64,9 @@ class BoxSearch {
             State state = std::move(stack.back());
             stack.pop_back();
             if (state.bound < needed() || state.cost > most_cost_) continue;
+            if (result_.n_nodes % 32 == 31) watch_();
             const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-            if (stop_ || result_.n_nodes >= options_.max_nodes || passed.count() > options_.max_seconds) {
+            if (result_.n_nodes >= options_.max_nodes || passed.count() > options_.max_seconds) {
                 result_.is_complete = false;
                 leave_open(state);
                 for (const State& other : stack) leave_open(other);
@@ -471,7 +473,7 @@ class BoxSearch {
     static constexpr Units kTop = Units{1} << 54;  // above any sum; for runs that no point has
     const PieceTrees& trees_;
     const ProofOptions& options_;
-    const StopFlag& stop_;
+    const std::function<void()>& watch_;
     BoxedTrees* b_ = nullptr;
     ProofResult result_;
     Units level_ = 0, open_bound_ = kNever;

@@ -22,7 +22,8 @@ inline constexpr double kSlightlyMore = 1.0 + 1e-9;
 inline constexpr double kOrderRounding = 1e-12;
 
 // How many variables are compared over all trees, if all of them were compared over the first trees.
-// With three, after 25 trees, .636 of the rows have a set; with all variables over all trees .638 (docs/tables.md).
+// With three, after 25 trees, .636 of the rows have a set; with all variables over all trees .638
+// (docs/evidence/tables.md).
 inline constexpr std::size_t kFinalists = 3;
 
 struct SearchOptions {

@@ -38,7 +38,6 @@ from suffice._text import format_confidence, format_level, join
 from suffice.errors import check_number
 
 if TYPE_CHECKING:
-    from suffice._forest.drawn_rows import DrawnRows
     from suffice._forest.model_outputs import ExplainedModel
     from suffice._forest.rounded_bounds import Ends
     from suffice._table.encoding import Encoding
@@ -140,7 +139,6 @@ class Fitted:
     is_probability: bool = False
     default_radius: float | None = None
     default_alpha: float = DEFAULT_ALPHA
-    drawn: DrawnRows | None = None
     absent_model: str | None = None
     declared: Declared = NOTHING_DECLARED
     model: ExplainedModel | None = None  # never saved
@@ -270,11 +268,8 @@ class Fitted:
         if not isinstance(self.settings.candidates, str):
             return self.candidates
         by_impurity = self.settings.candidates == "impurity" and isinstance(self.estimator, PlainForest)
-        settings = replace(
-            self.settings,
-            n_candidates=MAX_VARIABLES,
-            candidates="splits" if by_impurity else self.settings.candidates,
-        )
+        candidates = "splits" if by_impurity else self.settings.candidates
+        settings = replace(self.settings, n_candidates=MAX_VARIABLES, candidates=candidates)
         ranked = choose_candidates(self.forest, self.estimator, self.variables, settings)
         return tuple(dict.fromkeys((*self.candidates, *ranked)))
 
@@ -367,31 +362,21 @@ class Fitted:
     def describe(self) -> dict[str, Any]:
         """Describe what was fitted to what, and by which settings."""
         settings = {name: getattr(self.settings, name) for name in _DESCRIBED}
+        settings |= {name: getattr(self, name) for name in ("radius", "min_node_size", "counts")}
         return {
-            "task": self.task,
-            "task_reason": self.task_reason,
-            "target": self.target,
+            **{name: getattr(self, name) for name in ("task", "task_reason", "target")},
             "classes": None if self.classes is None else self.classes.tolist(),
             "focus": self.focus,
             "fixed": list(self.declared.fixed),
             "model": self.model_name or self.absent_model,
             "n_rows": len(self.forest.X),
             "n_set_aside": 0 if self.set_aside is None else len(self.set_aside.outcomes),
-            "n_drawn": 0 if self.drawn is None else len(self.drawn.X),
             "columns": list(self.encoding.names),
             "variables": list(self.variables.names),
             "candidates": list(self.candidate_names),
-            "n_searched": self.n_searched,
-            "fidelity": self.fidelity,
-            "fidelity_by_class": self.fidelity_by_class,
-            "has_signal": self.has_signal,
+            **{name: getattr(self, name) for name in ("n_searched", "fidelity", "fidelity_by_class", "has_signal")},
             "forest": describe_forest(self.estimator),
-            "settings": {
-                **settings,
-                "radius": self.radius,
-                "min_node_size": self.min_node_size,
-                "counts": self.counts,
-            },
+            "settings": settings,
             "versions": dict(_versions()),
         }
 

@@ -19,11 +19,11 @@ from sklearn.ensemble import (
 from sklearn.utils.multiclass import type_of_target
 
 from suffice._forest.candidates import AUTO, choose_candidates, gaining_variables
-from suffice._forest.drawn_rows import Drawing, draw_near, grow_on_drawn
 from suffice._forest.fitted import NOTHING_DECLARED, Declared, Fitted, SetAside, draw_rows
 from suffice._forest.model_outputs import PROBABILITY_RADIUS, ExplainedModel, are_probabilities
 from suffice._forest.out_of_bag import measure_errors
 from suffice._forest.outcomes import rank_classes
+from suffice._forest.progress import enter_stage, is_watched
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
 from suffice._forest.settings import Settings, check_task_settings, least_cell
@@ -68,6 +68,7 @@ MAX_FEATURES = {"classification": 1.0, "regression": 0.7}
 MOST_GROWN = 100_000
 # The rows of a large table on which the variables of the default forest are chosen.
 SCREENED_ROWS = 10_000
+TREES_A_STEP = 5  # that grow between two reports of the progress
 # A forest that removes less than this share of a constant prediction's error is called poor.
 POOR_FIDELITY = 0.2
 # A forest must be better than a constant prediction by this many standard errors of the mean gain.
@@ -192,7 +193,19 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
         fresh = clone(forest)
     if fresh.random_state is None:
         fresh.set_params(random_state=settings.random_state)
-    return fresh.fit(X, y)
+    return grow(fresh, X, y)
+
+
+def grow(forest: Any, X: NDArray[np.float32], y: NDArray[Any], stage: str = "Growing trees") -> Any:
+    """Fit a forest; where somebody watches, a few trees at a time, which gives the same trees."""
+    n_trees = getattr(forest, "n_estimators", 0)
+    if not is_watched() or not isinstance(forest.random_state, int):
+        return forest.fit(X, y)
+    for n_done in range(0, n_trees, TREES_A_STEP):
+        enter_stage(stage, n_done, n_trees)
+        forest.set_params(warm_start=True, n_estimators=min(n_done + TREES_A_STEP, n_trees)).fit(X, y)
+    enter_stage("Counting the rows that trees have not seen")
+    return forest.set_params(warm_start=False)
 
 
 def fit_screened_forest(
@@ -204,11 +217,12 @@ def fit_screened_forest(
     matter, which counts most for those that matter only together.
     """
 
-    def grow(X: NDArray[np.float32], y: NDArray[Any]) -> Any:
-        return default_forest("classification", len(X), counts, settings.n_threads, settings.random_state).fit(X, y)
+    def fit_default(X: NDArray[np.float32], y: NDArray[Any], stage: str) -> Any:
+        forest = default_forest("classification", len(X), counts, settings.n_threads, settings.random_state)
+        return grow(forest, X, y, stage)
 
     rows = choose_rows(len(X), SCREENED_ROWS, 0)
-    first = grow(X[rows], y[rows])
+    first = fit_default(X[rows], y[rows], "Growing trees to find variables that matter")
     ranks, codes = rank_classes(y[rows], first.classes_), np.arange(len(first.classes_), dtype=np.float64)
     counted, _ = FittedForest.from_training(
         first, X[rows], ranks, codes, counts, settings.random_state, n_threads=settings.n_threads
@@ -220,7 +234,7 @@ def fit_screened_forest(
     columns = [column for v in gaining for column in variables.columns[v]]
     masked = np.zeros_like(X)  # no tree splits on a constant column
     masked[:, columns] = X[:, columns]
-    return grow(masked, y)
+    return fit_default(masked, y, "Growing trees")
 
 
 def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
@@ -299,23 +313,21 @@ def fit(
     target: str,
     forest: Any,
     settings: Settings,
-    drawing: Drawing | None = None,
     holdout: float | None = None,
     declared: Declared = NOTHING_DECLARED,
 ) -> Fitted:
     """Fit a forest to a table, choose the candidates, and measure the fidelity."""
     if holdout is not None:
-        return _fit_with_holdout(table, y, target, forest, settings, holdout, drawing, declared)
+        return _fit_with_holdout(table, y, target, forest, settings, holdout, declared)
     task, reason = decide_task(settings.task, forest, y)
     settings = settings.for_task(task)
-    seed, n_threads = settings.random_state, settings.n_threads
     y = _check_outcomes_of_task(y, task, settings)
     encoding = Encoding.learn(table, settings.dates)
     if hasattr(forest, "estimators_"):
         encoding.check_numeric()
     X = encoding.encode(table, settings.unseen)
     check_finite(X, [column.name for column in encoding.columns], takes_missing(forest))
-    variables = Variables.of_matrix(encoding, X, settings.groups)
+    variables = Variables.of_encoding(encoding, settings.groups)
     labels, ranks = np.unique(y, return_inverse=True)
     declared = declared.read(labels if task == "classification" else None, ranks, variables)
     counts = decide_counts(settings.counts, forest)
@@ -330,14 +342,10 @@ def fit(
             ranks = rank_classes(y, classes).astype(np.intp)
         y = ranks
         y_values = np.arange(len(classes), dtype=np.float64)
-    drawn = None
-    if drawing is not None:
-        drawn = draw_near(X, encoding, variables, classes, drawing, seed)
-        grow_on_drawn(estimator, X, y, drawn, n_threads)
     # The cells of a forest that is brought fitted stay those of its own splits.
     n_levels = () if estimator is forest else encoding.n_levels
     counted, out_of_bag = FittedForest.from_training(
-        estimator, X, ranks, y_values, counts, seed, is_own=drawn is None, n_levels=n_levels, n_threads=n_threads
+        estimator, X, ranks, y_values, counts, settings.random_state, n_levels=n_levels, n_threads=settings.n_threads
     )
     if estimator is forest:
         check_outcomes(estimator, y)
@@ -362,7 +370,6 @@ def fit(
         out_of_bag=None if classes is None or not is_honest else out_of_bag.votes.astype(np.float32),
         settings=settings,
         errors=measure_errors(counted, out_of_bag) if classes is None and is_honest else None,
-        drawn=drawn,
         declared=declared,
     )
 
@@ -394,14 +401,7 @@ def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> N
 
 
 def _fit_with_holdout(
-    table: Table,
-    y: NDArray[Any],
-    target: str,
-    forest: Any,
-    settings: Settings,
-    holdout: float,
-    drawing: Drawing | None,
-    declared: Declared,
+    table: Table, y: NDArray[Any], target: str, forest: Any, settings: Settings, holdout: float, declared: Declared
 ) -> Fitted:
     """Set rows aside at random, and fit on the others.
 
@@ -418,8 +418,7 @@ def _fit_with_holdout(
     if not is_class:
         y = as_finite(y)
     rest, aside = draw_rows(y, holdout, is_class, settings.random_state)
-    drawing = None if drawing is None else drawing.of_rows(rest)
-    fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task), drawing, None, declared)
+    fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task), None, declared)
     X = fitted.encode(table.take(aside), unseen="missing")
     values = y[aside] if fitted.classes is None else np.asarray(y[aside], dtype=fitted.classes.dtype)
     settings = settings.for_task(task)

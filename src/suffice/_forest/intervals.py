@@ -17,7 +17,7 @@ from suffice._forest.projection import ProjectedForest
 from suffice._forest.settings import Settings
 
 # The share of outcomes outside of an interval, if the user does not choose it, at the level of numbers (0.8). Measured:
-# docs/honesty.md, "Numbers: how wide, how sure".
+# docs/evidence/honesty.md, "Intervals of numbers".
 DEFAULT_ALPHA = 0.1
 # The same in files that do not state it.
 EARLIER_ALPHA = 0.05

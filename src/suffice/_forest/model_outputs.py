@@ -14,7 +14,7 @@ from suffice._table.input import read_outcomes
 from suffice.errors import did_you_mean
 
 # How far a probability may move and count as kept, unless the user sets `radius` or `alpha`. A model's probabilities
-# lie near 0 and 1, so that the quantiles of a cell that holds both are as wide as [0, 1]. docs/tables.md has figures.
+# lie near 0 and 1, so that the quantiles of a cell that holds both are as wide as [0, 1] (docs/evidence/tables.md).
 PROBABILITY_RADIUS = 0.2
 
 

@@ -102,7 +102,7 @@ NEAREST = 1e-3
 # It also keeps both finite where the votes separate the outcomes.
 PRIOR, PRIOR_DEVIATION = np.array([1.0, 0.0]), 1.0
 # Standard errors between the curve and what is stated: the fewest of 0, 1 and 1.64 with which the promise is kept on
-# fresh rows and on known laws (docs/what-if.md).
+# fresh rows and on known laws (docs/evidence/what_if.md).
 CAUTION = 1.0
 # Training rows with which the shares of numbers are calibrated, at most.
 N_CALIBRATED = 4_000

@@ -85,11 +85,11 @@ class Ends:
     def _number_ends(self, side: CodedSide, x: np.float32, is_whole: bool, everywhere: bool) -> dict[str, Any]:
         values = self.sorted_column(side.column)
         low, high = side.low, side.high
-        neighbours = [_neighbours(values, threshold, x) for threshold in (low, high)]
-        is_empty = neighbours[0] == neighbours[1]  # x is missing: both ends lie between the same training values
+        around = [neighbours(values, threshold, x) for threshold in (low, high)]
+        is_empty = around[0] == around[1]  # x is missing: both ends lie between the same training values
         ends: dict[str, Any] = {}
         sides: tuple[Side, Side] = ("low", "high")
-        for name, threshold, (below, above) in zip(sides, (low, high), neighbours, strict=True):
+        for name, threshold, (below, above) in zip(sides, (low, high), around, strict=True):
             if np.isinf(threshold):
                 continue
             within = name if everywhere else None
@@ -102,7 +102,7 @@ class Ends:
         if is_whole and np.isinf(low) != np.isinf(high) and not is_empty:
             # "month <= 1" is January, if there is nothing below.
             last = values[0] if np.isinf(low) else values[-1]
-            is_last = neighbours[1][0] == last if np.isinf(low) else neighbours[0][1] == last
+            is_last = around[1][0] == last if np.isinf(low) else around[0][1] == last
             if is_last and (np.isnan(x) or x == last):
                 ends = {"low": float(last), "high": float(last), "low_closed": True, "high_closed": True}
         return ends
@@ -124,7 +124,7 @@ class Ends:
         return sort
 
 
-def _neighbours(values: NDArray[np.float32], threshold: np.float32, x: np.float32) -> tuple[float, float]:
+def neighbours(values: NDArray[np.float32], threshold: np.float32, x: np.float32) -> tuple[float, float]:
     """Find the training values, and x, next to a threshold: the largest up to it and the smallest beyond."""
     i = int(np.searchsorted(values, threshold, side="right"))
     below = float(values[i - 1]) if i > 0 else -np.inf

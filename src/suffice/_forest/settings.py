@@ -43,7 +43,7 @@ class Settings:
     min_node_size: int | None
     counts: Literal["auto", "out-of-bag", "bootstrap", "all"]
     voters: Literal["informed", "all"]
-    groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
+    groups: Mapping[str, Sequence[str | int]] | None
     dates: Literal["parts"] | None
     unseen: Literal["error", "missing"]
     extra_columns: Literal["error", "ignore"] | Sequence[str]
@@ -94,7 +94,7 @@ class Settings:
 
 
 SETTINGS = tuple(field.name for field in fields(Settings) if field.init)
-# What the paper does: docs/method.md, 1.9.
+# What the paper does: docs/method.md, 1.8.
 PAPER: dict[str, Any] = {
     "counts": "bootstrap",
     "voters": "all",

@@ -192,13 +192,12 @@ class FittedForest:
         counts: Counts,
         random_state: Any = 0,
         *,
-        is_own: bool = True,
         n_levels: tuple[int, ...] = (),
         n_threads: int = 1,
     ) -> tuple[FittedForest, OutOfBag]:
         """Take over a forest that was just fitted, choose the rows that are counted, and predict those out of bag.
 
-        All rows go down each tree once. `is_own` is False if rows that are not in the table grew the trees as well.
+        All rows go down each tree once.
         """
         y_rank = y_rank.astype(np.uint32)
         core = _core.Forest(X=X, y_rank=y_rank, y_values=y_values, n_levels=list(n_levels))
@@ -219,7 +218,7 @@ class FittedForest:
                 if len(rows) > most:
                     rows = np.sort(rng.choice(rows, most, replace=False))
                 trees.append(_arrays_of(tree.tree_, rows))
-            n_rows = _add_trees(core, trees[begin:], drawn=drawn, has_other_rows=not is_own, n_threads=n_threads)
+            n_rows = _add_trees(core, trees[begin:], drawn=drawn, n_threads=n_threads)
             trees[begin:] = [replace(tree, n_rows=n) for tree, n in zip(trees[begin:], n_rows, strict=True)]
         params = forest_params(estimator)
         plain = PlainForest(params.pop("kind"), params, takes_missing(estimator), tuple(trees))
@@ -253,16 +252,8 @@ class FittedForest:
 def _core_tree(tree: TreeArrays) -> _core.Tree:
     if np.isnan(tree.threshold).any():
         raise ValueError(_FAULTY_SPLIT)
-    return _core.Tree(
-        left=tree.left,
-        right=tree.right,
-        column=tree.column,
-        threshold=tree.threshold,
-        missing_go_to_left=tree.missing_left,
-        n_rows=tree.n_rows,
-        value=tree.value,
-        rows=tree.rows,
-    )
+    arrays = dict(vars(tree))
+    return _core.Tree(missing_go_to_left=arrays.pop("missing_left"), **arrays)
 
 
 def _add_trees(core: _core.Forest, trees: list[TreeArrays], **options: Any) -> list[NDArray[np.float64]]:

@@ -19,9 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._forest.outcomes import rank_classes
 from suffice._io.result_table import (
-    CHANGED_ROW_COLUMNS,
     ValueType,
-    changed_row_columns,
     check_kept,
     result_columns,
     result_types,
@@ -45,12 +43,6 @@ N_ROWS = 5000
 # Explainers that a worker keeps: two that take turns are not loaded again and again.
 N_LOADED = 2
 _OPTIONS = ("sets", "rules", "check", "volume")
-# The columns of the changes. The workers do not have the model, so nothing is confirmed by it.
-CHANGE_TYPES = {
-    name: value_type
-    for name, value_type in CHANGED_ROW_COLUMNS.items()
-    if name not in ("by", "confirmed", "confirmed_share", "text")
-}
 
 
 @dataclass(frozen=True)
@@ -201,46 +193,6 @@ def read_options(options: Mapping[str, Any]) -> ExplainOptions:
     for name in options.keys() - set(_OPTIONS):
         raise TypeError(f"`explain` has no option {name!r}: use {', '.join(_OPTIONS)}.{did_you_mean(name, _OPTIONS)}")
     return ExplainOptions(**{"sets": "minimal", **options})
-
-
-# --- changes ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ChangeRequest:
-    """What is to be changed in the rows of every batch."""
-
-    target: Any
-    keep: tuple[str, ...]
-    options: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, target: Any, keep: str | Sequence[str], options: Mapping[str, Any]) -> ChangeRequest:
-        """Read the options of a user."""
-        return cls(target, (keep,) if isinstance(keep, str) else tuple(keep), options)
-
-
-def change_batch(explainer: SufficientExplainer, frame: Any, request: ChangeRequest, where: str = "the table") -> Any:
-    """Answer what would change the outcomes of the rows of a pandas frame."""
-    import pandas as pd
-
-    rows = frame[[name for name in frame.columns if name in explainer.fitted_.encoding.names]]
-    columns: dict[str, list[Any]] = {}
-    if len(rows):
-        try:
-            changes = explainer.what_if(rows, request.target, confirm=False, progress=False, **request.options)
-        except InputError as error:
-            if error.row is None:
-                raise
-            raise error.moved(error.row, f"Row {error.row} of {where}") from error
-        columns = changed_row_columns(changes)
-    lines: dict[str, Any] = {name: frame[name] for name in request.keep}
-    for name, value_type in CHANGE_TYPES.items():
-        values, dtype = columns.get(name, []), types_in("pandas")[value_type]
-        if value_type == "str":
-            values, dtype = [None if value is None else str(value) for value in values], np.dtype(object)
-        lines[name] = pd.Series(values, index=frame.index, dtype=dtype)
-    return pd.DataFrame(lines, index=frame.index)
 
 
 # --- the explainer --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from suffice._forest.progress import enter_stage, watched
 from suffice._io.sources import cannot_read
 from suffice._table.table import read_columns
 from suffice.explainer import SufficientExplainer
@@ -92,8 +93,10 @@ def fit_table(
     has_dates: bool,
     fixed: Sequence[str] = (),
     focus: str | None = None,
+    *,
+    step: Callable[..., None] | None = None,
 ) -> SufficientExplainer:
-    """Fit an explainer to a table."""
+    """Fit an explainer to a table; `step` is told what is done."""
     X = frame.drop([target, *(column for column in left_out if column != target)])
     table = read_columns(X)
     dated = [column for i, column in enumerate(table.names) if table.kind(i) == "date"]
@@ -101,12 +104,13 @@ def fit_table(
         X = X.drop(dated)
     if not X.width:
         raise ValueError("No columns are left besides the target.")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), watched(step):
         warnings.simplefilter("ignore")  # the app shows the fidelity
+        enter_stage("Reading the columns")
         kept = [column for column in fixed if column in X.columns]
-        outcomes = outcomes_of(frame, target)
-        chosen = next((label for label in np.unique(outcomes) if str(label) == focus), None)
-        return SufficientExplainer(random_state=0, dates="parts").fit(X, outcomes, fixed=kept, focus=chosen)
+        return SufficientExplainer(random_state=0, dates="parts").fit(
+            X, outcomes_of(frame, target), fixed=kept, focus=focus
+        )
 
 
 def collect_rules(

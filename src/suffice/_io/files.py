@@ -1,4 +1,4 @@
-"""Table files: recognising and reading CSV, Parquet, Arrow and JSON, whole or by parts.
+"""Table files: recognising and reading CSV, Parquet and Arrow, whole or by parts.
 
 What the values of a table mean is left to ``_table``. A file that cannot be read is refused in one sentence with its
 name and, if possible, the line.
@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from suffice._io.sources import NUMBER, STDIO, TABLE_VARIABLE, TEXT, cannot_read, check_memory, read_bytes, unpack
-from suffice._io.text_tables import decode, read_csv, read_json
+from suffice._io.text_tables import decode, read_csv
 
 _SUFFIXES = {
     "csv": (".csv", ".tsv", ".txt"),
@@ -32,8 +32,7 @@ _SUFFIXES = {
     "html": (".html", ".htm"),
 }
 FORMATS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
-READABLE = ("csv", "parquet", "arrow", "jsonl", "json")
-_FORMAT_NAMES = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines", "json": "JSON"}
+_FORMAT_NAMES = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
 _STREAM = b"\xff\xff\xff\xff"  # the first bytes of a stream of Arrow messages
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", _STREAM: "arrow"}
 _REFUSED = {
@@ -53,7 +52,6 @@ _TAIL = 2**20  # bytes at the end of a file, where Parquet and Arrow keep sizes 
 def read_table(
     source: str,
     *,
-    format: str | None = None,  # noqa: A002
     text_columns: Collection[str] = (),
     limit: str = TABLE_VARIABLE,
 ) -> pl.DataFrame:
@@ -67,7 +65,7 @@ def read_table(
     data = unpack(read_bytes(source, limit), name, limit)
     if not data[:_N_SAMPLED].strip() and not data.strip():
         raise ValueError(f"{name} is empty.")
-    kind = format or _recognise(data, source, name)
+    kind = _recognise(data, source, name)
     with _reading(name, kind):
         if kind == "arrow" and data.startswith(_STREAM):
             frame = pl.read_ipc_stream(io.BytesIO(data))
@@ -75,8 +73,6 @@ def read_table(
             lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(io.BytesIO(data))
             check_memory(NUMBER * _count_rows(lazy) * len(lazy.collect_schema()), name, limit)
             frame = lazy.collect()
-        elif kind in ("jsonl", "json"):
-            frame = read_json(decode(data, name), name, kind, limit)
         else:
             frame = read_csv(decode(data, name), name, text_columns, limit)
         _check_extent(frame.width, frame.height, name)
@@ -159,13 +155,13 @@ class TableFile:
             raise ValueError(f"{self.source} has changed while its rows were being explained.")
 
 
-def open_table(source: str, *, format: str | None = None, text_columns: Collection[str] = ()) -> TableFile:  # noqa: A002
+def open_table(source: str, *, text_columns: Collection[str] = ()) -> TableFile:
     """Open a table file for reading it by parts."""
     is_file = source != STDIO and Path(source).is_file()
     kind = _scannable(source) if is_file else None
     identity = _identify(source) if is_file else None
-    if kind is None or format not in (None, kind):
-        frame = read_table(source, format=format, text_columns=text_columns)
+    if kind is None:
+        frame = read_table(source, text_columns=text_columns)
         return TableFile(source, dict(frame.schema), frame.height, identity, frame.lazy(), "table")
     with _reading(source, kind):
         # glob=False: a "*" in the name is a "*".
@@ -208,9 +204,7 @@ def _recognise(data: bytes, source: str, name: str) -> str:
     if kind_by_name in ("parquet", "arrow"):
         article = "an" if kind_by_name == "arrow" else "a"
         raise ValueError(f"{name} is not {article} {_FORMAT_NAMES[kind_by_name]} file, although its name says so.")
-    if kind_by_name in ("csv", "jsonl"):
-        return kind_by_name
     start = data[:_N_SAMPLED].removeprefix(codecs.BOM_UTF8).lstrip()
-    if start.startswith(b"{"):
-        return "jsonl"
-    return "json" if kind_by_name == "json" or re.match(rb"\[\s*\{", start) else "csv"
+    if kind_by_name != "csv" and (kind_by_name in ("json", "jsonl") or re.match(rb"\{|\[\s*\{", start)):
+        raise ValueError(f"{name} holds JSON: write the table as CSV, Parquet or Arrow first.")
+    return "csv"

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from suffice._io.files import FORMATS, READABLE
+from suffice._io.files import FORMATS
 from suffice._io.sources import STDIO
 from suffice._io.writing import replacing
 from suffice._text import printable
@@ -49,9 +49,9 @@ def check_output(output: str, inputs: Iterable[str | None] = ()) -> None:
         raise ValueError(f"You do not have permission to write {output!r}.")
 
 
-def write_table(frame: pl.DataFrame, output: str, format: str, *, escape_formulas: bool = True) -> None:  # noqa: A002
+def write_table(frame: pl.DataFrame, output: str, format: str) -> None:  # noqa: A002
     """Write a table completely or not at all."""
-    write_bytes(table_bytes(frame, format, escape_formulas=escape_formulas), output)
+    write_bytes(table_bytes(frame, format), output)
 
 
 def write_bytes(data: bytes, output: str) -> None:
@@ -72,23 +72,15 @@ def json_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(line, ensure_ascii=False, default=str) + "\n" for line in lines).encode()
 
 
-def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True, escape_formulas: bool = True) -> bytes:  # noqa: A002
-    """Return the content of a table file."""
+def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True) -> bytes:  # noqa: A002
+    """Return the content of a table file, Parquet or CSV."""
     data = io.BytesIO()
     if format == "parquet":
         frame.write_parquet(data)
-    elif format == "arrow":
-        frame.write_ipc(data, compression="uncompressed")
-    elif format == "jsonl":
-        frame.write_ndjson(data)
-    elif format == "json":
-        frame.write_json(data)
-    elif format == "csv":
+    else:
         lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
         frame = frame.with_columns(pl.col(lists).list.join("; "))
-        (_without_formulas(frame) if escape_formulas else frame).write_csv(data, include_header=header)
-    else:
-        raise ValueError(f"A table cannot be written as {format!r}: use one of {', '.join(READABLE)}.")
+        _without_formulas(frame).write_csv(data, include_header=header)
     return data.getvalue()
 
 

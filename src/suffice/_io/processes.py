@@ -7,6 +7,7 @@ into a bug of a library, can end its process without an error that could be hand
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import pickle
 import subprocess
@@ -24,6 +25,10 @@ _REFUSALS = (ValueError, TypeError, ImportError, OSError)
 _SECONDS = 0.1  # between two checks of the process
 
 
+class EndedError(ValueError):
+    """The new process has ended without an answer, by a signal or by a bug of a library."""
+
+
 class CannotSendError(ValueError):
     """The arguments cannot be pickled, or the new process cannot import what they are made of."""
 
@@ -32,7 +37,7 @@ def run_in_process(
     function: str,
     *args: Any,
     max_bytes: int | None = None,
-    watch: Callable[[int], None] | None = None,
+    watch: Callable[..., None] | None = None,
     counts_steps: bool = False,
 ) -> Any:
     """Call a function in a new process."""
@@ -56,7 +61,7 @@ def run_in_process(
         if not answer.exists():
             code = process.returncode
             reason = f"signal {-code}" if code < 0 else f"exit code {code}"
-            raise ValueError(
+            raise EndedError(
                 f"The process that did this work has ended ({reason}), probably because it ran out of memory. Take "
                 "fewer rows or columns."
             )
@@ -81,30 +86,30 @@ def _send(process: subprocess.Popen[bytes], request: Any, args: tuple[Any, ...])
         raise CannotSendError(f"This cannot be sent to another process: {error}") from error
 
 
-def _wait(process: subprocess.Popen[bytes], steps: Path, watch: Callable[[int], None] | None) -> None:
-    n_steps = 0
+def _wait(process: subprocess.Popen[bytes], steps: Path, watch: Callable[..., None] | None) -> None:
+    step: list[Any] = [0]
     while True:
         try:
             process.wait(timeout=None if watch is None else _SECONDS)
             return
         except subprocess.TimeoutExpired:
             with suppress(OSError, ValueError):  # nothing was written yet
-                n_steps = int(steps.read_text())
+                step = json.loads(steps.read_text())
             if watch is not None:
-                watch(n_steps)
+                watch(*step)
 
 
-def _step_writer(steps: Path) -> Callable[[int], None]:
-    """Make a function that writes the number of steps to a file, not more often than it is read."""
-    unfinished, last = steps.with_suffix(".unfinished"), -_SECONDS
+def _step_writer(steps: Path) -> Callable[..., None]:
+    """Make a function that writes what is done to a file, each new stage, but no more often than it is read."""
+    unfinished, last, stage = steps.with_suffix(".unfinished"), -_SECONDS, ""
 
-    def step(n_steps: int) -> None:
-        nonlocal last
-        if time.monotonic() - last < _SECONDS:
+    def step(n_steps: int, total: int = 0, title: str = "") -> None:
+        nonlocal last, stage
+        if time.monotonic() - last < _SECONDS and title == stage:
             return
-        last = time.monotonic()
+        last, stage = time.monotonic(), title
         with suppress(OSError):  # the disk may be full, and on Windows the file may be open
-            unfinished.write_text(str(n_steps))
+            unfinished.write_text(json.dumps([n_steps, total, title]))
             unfinished.replace(steps)
 
     return step

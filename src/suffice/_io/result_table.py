@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from suffice._table.frames import load_pandas, make_frame
+from suffice.explaining.certificate import CHECKED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,13 +54,8 @@ RESULT_COLUMNS: dict[str, ValueType | Literal["outcome"]] = {
 }
 # Further columns if the rules have certificates: the rows checked, the share that keeps the outcome, its lower bound,
 # and whether the rule is certified.
-CHECK_COLUMNS: dict[str, ValueType] = {
-    "n_checked": "int",
-    "checked_share": "float",
-    "checked_lower": "float",
-    "is_certified": "bool",
-}
-_CERTIFICATE_FIELDS = ("n_rows", "share", "lower", "is_certified")  # in the order of CHECK_COLUMNS
+_CHECK_TYPES: tuple[ValueType, ...] = ("int", "float", "float", "bool")
+CHECK_COLUMNS = dict(zip(CHECKED, _CHECK_TYPES, strict=True))
 # The columns before these: the position of a row, and its identifier if it has one.
 ROW, ID = "row", "id"
 SETS_COLUMNS = (
@@ -67,35 +63,16 @@ SETS_COLUMNS = (
     *("base_rate", "is_sufficient", "is_minimal", "forest_agrees", "rule"),
 )
 _OF_ROW = ("outcome", "sdp_of_all", "base_rate", "is_sufficient", "forest_agrees")
-_CHANGE_COLUMNS: dict[str, ValueType] = {
-    "variables": "str",
-    "size": "int",
-    "what_changes": "str",
-    "box": "str",
-    "probability": "float",
-    "mean": "float",
-    "plausibility": "float",
-    "optimal": "bool",
-    "cdp": "float",
-    "support": "int",
-    "n_wanted": "int",
-    "by": "str",
-    "confirmed": "bool",
-    "confirmed_share": "float",
-}
+_CHANGE_COLUMNS = (
+    *("variables", "size", "what_changes", "box", "probability", "mean", "plausibility", "optimal", "cdp", "support"),
+    *("n_wanted", "by", "confirmed", "confirmed_share"),
+)
 # One line for each row, with its best change. Outcomes are text: labels and numbers share one column.
-CHANGED_ROW_COLUMNS: dict[str, ValueType] = {
-    "outcome": "str",
-    "target": "str",
-    "is_reached": "bool",
-    "n_changes": "int",
-    **_CHANGE_COLUMNS,
-    "nearest": "str",
-    "nearest_probability": "float",
-    "nearest_plausibility": "float",
-    "is_complete": "bool",
-    "text": "str",
-}
+CHANGED_ROW_COLUMNS = (
+    *("outcome", "target", "is_reached", "n_changes", *_CHANGE_COLUMNS),
+    *("nearest", "nearest_probability", "nearest_plausibility", "is_complete", "text"),
+)
+
 
 # --- types ----------------------------------------------------------------------------------------------------------
 
@@ -155,7 +132,7 @@ def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
     low, high = ([None] * n_rows, [None] * n_rows) if intervals is None else intervals.T.tolist()
     best_sets = explanations.best_sets
     certificates = [None if rule is None else rule.certificate for rule in rules]
-    checks = zip(CHECK_COLUMNS, _CERTIFICATE_FIELDS, strict=True) if explanations.is_checked else ()
+    checks = CHECKED.items() if explanations.is_checked else ()
     return {
         "outcome": explanations.outcomes.tolist(),
         "low": low,

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.fitted import Declared, Fitted
+from suffice._forest.intervals import EARLIER_ALPHA
 from suffice._forest.outcomes import rank_classes
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
@@ -202,10 +203,6 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         arrays["set_aside_X"] = fitted.set_aside.X
         outcomes, classes = fitted.set_aside.outcomes, fitted.classes
         arrays["set_aside_y"] = (outcomes if classes is None else rank_classes(outcomes, classes)).astype("<f8")
-    if fitted.drawn is not None:
-        arrays["drawn_X"] = fitted.drawn.X
-        arrays["drawn_y"] = fitted.drawn.outcomes.astype("<f8")
-        arrays["drawn_parents"] = fitted.drawn.parents.astype("<u4")
     for name, kind in NODE_TYPES.items():
         arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
     return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -263,25 +260,18 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     n_candidates, least = len(candidates), settings.min_size
     require(least <= n_candidates, f"`min_size` is {least}, but there are only {n_candidates} candidates")
     min_node_size = parts.read_integer(header["min_node_size"], 1, 2**31)
-    model = header["about"]["model"]  # its class
+    model, radius = header["about"]["model"], header["default_radius"]  # the class of the model
     require(model is None or isinstance(model, str), f"invalid model: {model!r}")
     require(isinstance(header["target"], str) and isinstance(header["task_reason"], str), "invalid target name")
+    forest = FittedForest(trees, X, y_rank, y_values, n_levels)
     explainer.fitted_ = Fitted(
+        **{name: header[name] for name in ("task", "task_reason", "target", "is_probability")},
         estimator=trees,
-        projected=ProjectedForest(
-            FittedForest(trees, X, y_rank, y_values, n_levels),
-            variables,
-            candidates,
-            min_node_size,
-            settings.voters == "all",
-        ),
+        projected=ProjectedForest(forest, variables, candidates, min_node_size, settings.voters == "all"),
         encoding=encoding,
         ends=Ends(encoding, X),
         counts=parts.read_counts(header),
-        task=header["task"],
-        task_reason=header["task_reason"],
         classes=classes,
-        target=header["target"],
         fidelity=parts.read_number(header["fidelity"], "fidelity"),
         fidelity_by_class=parts.read_shares_by_class(header, classes),
         has_signal=parts.read_flag(header["has_signal"], "has_signal"),
@@ -292,10 +282,8 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         least_level=parts.read_number(header.get("least_level", LEAST_LEVEL if number >= 4 else 0.0), "least_level"),
         settings=settings,
         set_aside=parts.read_set_aside(reader, encoding, classes),
-        is_probability=header["is_probability"],
-        default_radius=parts.read_radius(header),
-        default_alpha=parts.read_alpha(header),
-        drawn=parts.read_drawn(reader, encoding, len(X), n_classes),
+        default_radius=None if radius is None else parts.read_positive(radius, "radius"),
+        default_alpha=parts.read_positive(header.get("default_alpha", EARLIER_ALPHA), "default_alpha", 1.0),
         absent_model=model,
         declared=Declared(header.get("focus"), header.get("fixed", [])).read(classes, y_rank, variables),
     )

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from suffice._forest.drawn_rows import DrawnRows
 from suffice._forest.fitted import SetAside
-from suffice._forest.intervals import EARLIER_ALPHA, N_STEPS, OutOfBagErrors
+from suffice._forest.intervals import N_STEPS, OutOfBagErrors
 from suffice._forest.projection import MAX_CANDIDATES
 from suffice._forest.trees import Counts, PlainForest, TreeArrays
 from suffice._io.sources import memory_limit
@@ -119,6 +118,12 @@ def read_integer(value: Any, least: int, most: int) -> int:
 def read_number(value: Any, what: str) -> float:
     """Read a number of the header, which may be NaN."""
     require(isinstance(value, int | float) and not isinstance(value, bool), f"invalid {what}: {value!r}")
+    return float(value)
+
+
+def read_positive(value: Any, what: str, most: float = math.inf) -> float:
+    """Read a number of the header above 0 and below some other number."""
+    require(0 < read_number(value, what) < most, f"invalid {what}: {value!r}")
     return float(value)
 
 
@@ -294,22 +299,6 @@ def read_shares_by_class(header: dict[str, Any], classes: NDArray[Any] | None) -
     return dict(zip(classes.tolist(), shares, strict=True))
 
 
-def read_radius(header: dict[str, Any]) -> float | None:
-    """Read the radius of the intervals."""
-    if header["default_radius"] is None:
-        return None
-    radius = read_number(header["default_radius"], "radius")
-    require(0 <= radius < math.inf, f"invalid radius: {radius!r}")
-    return radius
-
-
-def read_alpha(header: dict[str, Any]) -> float:
-    """Read the default share of outcomes outside of intervals."""
-    alpha = read_number(header.get("default_alpha", EARLIER_ALPHA), "default_alpha")
-    require(0 < alpha < 1, f"invalid default_alpha: {alpha!r}")
-    return alpha
-
-
 def read_out_of_bag(reader: Reader, n_rows: int, n_classes: int | None) -> NDArray[np.float32] | None:
     """Read the class probabilities of training rows out of bag."""
     if "out_of_bag" not in reader.names:
@@ -340,8 +329,7 @@ def read_errors(reader: Reader, is_regression: bool) -> OutOfBagErrors | None:
     [least_spread] = reader.read("least_spread", "<f8", 1).tolist()
     is_sorted = all(np.all(np.isfinite(errors)) and np.all(np.diff(errors) >= 0) for errors in (own, near))
     require(is_regression and is_sorted and len(own) > 0, "the errors out of bag are not sorted")
-    require(0 < least_spread < math.inf, f"invalid spread: {least_spread!r}")
-    return OutOfBagErrors(own, near, least_spread)
+    return OutOfBagErrors(own, near, read_positive(least_spread, "spread"))
 
 
 # --- rows besides the training rows ---------------------------------------------------------------------------------
@@ -364,21 +352,6 @@ def read_set_aside(reader: Reader, encoding: Encoding, classes: NDArray[Any] | N
     require(is_class, "the outcomes of the set-aside rows are not among the classes")
     reader.memory.take(len(X) * classes.itemsize, "the classes of the set-aside rows")
     return SetAside(X, classes[numbers.astype(np.intp)])
-
-
-def read_drawn(reader: Reader, encoding: Encoding, n_rows: int, n_classes: int | None) -> DrawnRows | None:
-    """Read the rows that were drawn for the model to be asked about."""
-    if "drawn_X" not in reader.names:
-        return None
-    X = reader.read("drawn_X", "<f4", None, len(encoding.columns))
-    if len(X):
-        check_matrix(np.concatenate([X, X]), encoding)  # there may be one row only
-    outcomes = reader.read("drawn_y", "<f8", len(X))
-    is_valid = np.isfinite(outcomes) if n_classes is None else np.isin(outcomes, np.arange(n_classes))
-    require(is_valid.all(), "invalid outcomes of drawn rows")
-    parents = reader.read("drawn_parents", "<u4", len(X), 2).astype(np.intp)
-    require(np.all(parents < n_rows), "a drawn row refers to an unknown row")
-    return DrawnRows(X, outcomes, parents)
 
 
 # --- the forest -----------------------------------------------------------------------------------------------------
@@ -415,8 +388,7 @@ def read_forest(header: dict[str, Any], reader: Reader, n_rows: int, n_classes: 
     takes_missing, kind = read_flag(params.pop("takes_missing"), "takes_missing"), params.pop("kind")
     is_described = isinstance(kind, str) and read_integer(params["n_estimators"], 1, 2**31) == len(trees)
     require(is_described, "the kind or the number of trees differs from the header")
-    leaf = read_number(params["min_samples_leaf"], "leaf size")
-    require(0 < leaf < math.inf, f"invalid leaf size: {leaf!r}")
+    read_positive(params["min_samples_leaf"], "leaf size")
     _check_growth(params, reader.memory)
     return PlainForest(kind, params, takes_missing, tuple(trees))
 

@@ -1,4 +1,4 @@
-"""Tables in text files: the encoding, CSV of any common make, JSON and JSON lines.
+"""Tables in text files: the encoding, and CSV of any common make.
 
 Whatever had to be guessed is reported by a `TableFileWarning`; a bad record is refused with its line number.
 """
@@ -8,24 +8,20 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
-from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, TableFileWarning, check_memory, parse_json
+from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, TableFileWarning, check_memory
 from suffice._table.table import MISSING_TEXTS
 from suffice._text import counted, first_repeated
 from suffice.errors import warn
 
 # --- encodings --------------------------------------------------------------------------------------------------------
 
-# UTF-32 comes before UTF-16: its byte order mark begins with that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
@@ -50,11 +46,6 @@ def decode(data: bytes, name: str) -> str:
 
 def _decode_unmarked(data: bytes, name: str) -> str:
     if b"\0" in data:
-        even, odd = data[0::2], data[1::2]
-        for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
-            # The high bytes of most letters are 0, the low bytes never are.
-            if zeros.count(0) > 0.4 * len(zeros) and not others.count(0) and len(data) % 2 == 0:
-                return data.decode(encoding, errors="replace")
         raise ValueError(f"{name} contains NUL bytes, so it is not a text file.")
     try:
         return data.decode("utf-8")
@@ -97,10 +88,7 @@ def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = T
         raise ValueError(f"{name} is empty.")
     check_memory(size + COLUMN * len(header), name, limit)
     names = _name_columns(header, name)
-    sample, is_plain = _check_records(records, names, name)
-    mark = re.escape(separator)
-    is_plain = is_plain and '"' not in text and not re.search(rf"(?:^|{mark}|\n) | (?:{mark}|\n|$)", text)
-    body = text.partition("\n")[2] if is_plain and not text.startswith("\n") else _rewrite(text, separator, name)
+    sample, body = _rewrite(records, names, separator, name)
     if not sample:
         return pl.DataFrame(schema=names)
     # Names of our own: polars would change some of the user's, and which ones differs between its versions.
@@ -183,46 +171,29 @@ def _name_columns(header: Sequence[str], name: str) -> list[str]:
     return names
 
 
-def _check_records(
-    records: Iterator[tuple[int, list[str]]], names: Sequence[str], name: str
-) -> tuple[list[list[str]], bool]:
-    """Refuse records that do not have a field for each column.
+def _rewrite(
+    records: Iterator[tuple[int, list[str]]], names: Sequence[str], separator: str, name: str
+) -> tuple[list[list[str]], str]:
+    """Write records again without blank lines, spaces around fields and needless quotes; return the first ones, too.
 
-    Return the first records, and whether there were no blank lines.
+    Each must have a field for each column. In a single column a blank line is a missing value, except at the end.
     """
     sample: list[list[str]] = []
-    is_plain = True
+    n_blank, body = 0, io.StringIO()
+    writer = csv.writer(body, delimiter=separator, lineterminator="\n")
     for line, row in records:
         if not row:
-            is_plain = False
+            n_blank += len(names) == 1
             continue
         if len(row) != len(names):
             sizes = f"{counted(len(row), 'field')}, but the header has {counted(len(names), 'column')}"
             raise ValueError(f"{name}, line {line}: {sizes}.")
         if len(sample) < _N_SAMPLED_RECORDS:
             sample.append(row)
-    return sample, is_plain
-
-
-def _rewrite(text: str, separator: str, name: str) -> str:
-    """Write the records again without blank lines, spaces around fields and needless quotes."""
-    records = _records(text, separator, name)
-    _, header = next(records)
-    body = io.StringIO()
-    csv.writer(body, delimiter=separator, lineterminator="\n").writerows(_stripped(records, len(header) == 1))
-    return body.getvalue()
-
-
-def _stripped(records: Iterator[tuple[int, list[str]]], is_single: bool) -> Iterator[list[str]]:
-    """Yield records without blank lines: in a single column one is a missing value, except at the end."""
-    n_blank = 0
-    for _, row in records:
-        if not row:
-            n_blank += is_single
-            continue
-        yield from [["NA"]] * n_blank
+        writer.writerows([["NA"]] * n_blank)
+        writer.writerow([field.strip() for field in row])
         n_blank = 0
-        yield [field.strip() for field in row]
+    return sample, body.getvalue()
 
 
 def _warn_about_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name: str) -> None:
@@ -276,81 +247,3 @@ def _warn_about_numbers(column: str, values: pl.Series, name: str) -> None:
     else:
         return
     warn(text, TableFileWarning)
-
-
-# --- JSON -------------------------------------------------------------------------------------------------------------
-
-MAX_DEPTH = 64  # objects and lists within each other
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
-_KEY = re.compile(rf"({_STRING})\s*:")
-_TOKEN = re.compile(rf"({_STRING})(\s*:)?|([\[{{])|[\]}}]")
-_NESTED = re.compile(r"[:\[]\s*\[|:\s*\{")
-_ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
-_ISO_DATETIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$"
-
-
-def read_json(text: str, name: str, kind: str, limit: str = TABLE_VARIABLE) -> pl.DataFrame:
-    """Read a table from JSON."""
-    n_cells, n_names = _count(text, name)
-    check_memory(len(text) + TEXT * n_cells + COLUMN * n_names, name, limit)
-    data = io.BytesIO(text.encode())
-    try:
-        if kind == "json":
-            frame = pl.read_json(data, infer_schema_length=None)
-        else:
-            frame = pl.read_ndjson(data, infer_schema_length=None)
-    except (pl.exceptions.PolarsError, RuntimeError) as error:  # RuntimeError: polars 1.4
-        if kind == "jsonl":
-            _raise_for_bad_line(text, name)
-        raise pl.exceptions.ComputeError(str(error)) from error
-    return _parse_dates(frame)
-
-
-def _count(text: str, name: str) -> tuple[int, int]:
-    """Return bounds on the numbers of cells and of names: each object has a cell for each name in any of them."""
-    n_objects = text.count("{")
-    if _NESTED.search(text) is None:
-        n_names = len({match[1] for match in _KEY.finditer(text)})
-        return n_objects * n_names, n_names
-    n_names = _count_paths(text, name)
-    return n_objects * n_names + text.count(","), n_names
-
-
-def _count_paths(text: str, name: str) -> int:
-    """Return the number of different names with those of the objects around them, and refuse deep nesting."""
-    paths: dict[tuple[int, str], int] = {}
-    within, path = [0], 0
-    for token in _TOKEN.finditer(text):
-        if token[3]:
-            within.append(path)
-            if len(within) > MAX_DEPTH:
-                line = text.count("\n", 0, token.start()) + 1
-                raise ValueError(f"{name}, line {line}: objects and lists are nested more than {MAX_DEPTH} deep.")
-        elif not token[1]:
-            path = within.pop() if len(within) > 1 else 0
-        elif token[2]:
-            path = paths.setdefault((within[-1], token[1]), len(paths) + 1)
-    return len(paths)
-
-
-def _raise_for_bad_line(text: str, name: str) -> None:
-    for i, line in enumerate(text.split("\n"), start=1):
-        try:
-            is_bad = bool(line.strip()) and not isinstance(parse_json(line, f"{name}, line {i},"), dict)
-        except (json.JSONDecodeError, RecursionError):
-            is_bad = True
-        if is_bad:
-            raise ValueError(f"{name}, line {i}: every line must hold a JSON object.")
-
-
-def _parse_dates(frame: pl.DataFrame) -> pl.DataFrame:
-    """Recognise columns of dates, which JSON can only hold as text."""
-    for column, dtype in frame.schema.items():
-        known = frame[column].drop_nulls()
-        if dtype == pl.String and len(known):
-            for pattern, kind in ((_ISO_DATE, pl.Date), (_ISO_DATETIME, pl.Datetime)):
-                if known.str.contains(pattern).all():
-                    parsed = frame[column].str.strptime(kind, strict=False)
-                    if parsed.null_count() == frame[column].null_count():
-                        frame = frame.with_columns(parsed)
-    return frame

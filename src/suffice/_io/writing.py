@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-UNFINISHED = r"-[0-9a-f]{16}\.unfinished"  # follows the name of the file, before its suffix
+_UNFINISHED = r"-[0-9a-f]{16}\.unfinished"  # follows the name of the file, before its suffix
 _MAX_NAME = 100  # bytes of a name that are kept in the names of hidden files; systems accept 255 in all
 _MAX_SUFFIX = 20
 _SECONDS = 24 * 3600.0  # an unfinished file that is older belongs to no living process
 
 
 @contextmanager
-def replacing(output: str | os.PathLike[str], *, sweeps: bool = True) -> Iterator[Path]:
+def replacing(output: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file completely or not at all."""
     path = Path(os.path.realpath(output))  # a link stays a link
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
@@ -30,8 +30,7 @@ def replacing(output: str | os.PathLike[str], *, sweeps: bool = True) -> Iterato
         return
     suffix = path.suffix if len(path.suffix.encode()) <= _MAX_SUFFIX else ""
     stem = short_name(path.name.removesuffix(suffix) if suffix else path.name)
-    if sweeps:
-        _sweep(path.parent, re.compile(rf"\.{re.escape(stem)}{UNFINISHED}{re.escape(suffix)}"))
+    _sweep(path.parent, re.compile(rf"\.{re.escape(stem)}{_UNFINISHED}{re.escape(suffix)}"))
     written = path.with_name(f".{stem}-{secrets.token_hex(8)}.unfinished{suffix}")
     try:
         yield written

@@ -12,15 +12,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from suffice._text import format_category, format_exactly, format_number, format_value, join, whole_ends
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._text import (
+    format_category,
+    format_exactly,
+    format_number,
+    format_percent,
+    format_value,
+    join,
+    whole_ends,
+)
 
 if TYPE_CHECKING:
     from suffice._table.condition import Condition
     from suffice._table.encoding import Column
 
-# Longer lists of categories are cut to this many.
+# Longer lists of categories are cut to this many, and to fewer if their labels are long.
 MAX_CHIPS = 12
+LEAST_CHIPS, CHIP_LETTERS = 4, 160
 MAX_LABELS = 6
+# Bins of a silhouette, which is written out in each card.
+MAX_BINS = 24
+LEAST_HEIGHT = 8  # per cent of a bin that has any row, so that it is seen
 # An end of a condition that takes more characters than this is written with five digits.
 MAX_CHARACTERS = 8
 
@@ -92,6 +107,47 @@ def share(value: float, ends: Span) -> float:
     if low == high:
         return 0.5 + ((value > low) - (value < low)) / 2
     return min(max((value - low) / (high - low), 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How the training values of a column are spread: the share of each category, or the outline of a histogram."""
+
+    shares: tuple[float, ...] = ()
+    outline: tuple[tuple[int, int], ...] = ()  # corners in per cent of the range and of the highest bin
+    missing: float = 0.0
+
+    @classmethod
+    def of_values(cls, column: Column, values: NDArray[np.floating[Any]]) -> Distribution:
+        """Count the training values of a column as the forest sees it."""
+        column, known = column.drawn, values[~np.isnan(values)].astype(np.float64)
+        missing = 1 - len(known) / max(len(values), 1)
+        if column.kind == "category":
+            counts = np.bincount(known.astype(np.intp), minlength=len(column.labels))
+            return cls(shares=tuple((counts / max(len(values), 1)).tolist()), missing=missing)
+        if not len(known) or not all(map(math.isfinite, column.extent)):
+            return cls(missing=missing)
+        return cls(outline=_outline(column, known), missing=missing)
+
+
+def _outline(column: Column, known: NDArray[np.float64]) -> tuple[tuple[int, int], ...]:
+    """Compute the corners of a histogram from left to right; neighbours of the same height share theirs."""
+    low, high = drawn_range(column)
+    if low == high:
+        return (48, 0), (48, 100), (52, 100), (52, 0)
+    edges = np.linspace(low, high, MAX_BINS + 1)
+    if column.kind == "whole":  # as many whole numbers in each bin, but for the last
+        edges = np.append(np.arange(low, high, math.ceil((high - low) / MAX_BINS)), high)
+    density = np.histogram(known, edges)[0] / np.diff(edges)
+    heights = np.ceil(100 * density / density.max())
+    heights = np.where(density > 0, np.maximum(heights, LEAST_HEIGHT), 0).astype(int).tolist()
+    places = np.rint(100 * (edges - low) / (high - low)).astype(int).tolist()
+    corners, before = [], 0
+    for place, height in zip(places, [*heights, 0], strict=True):
+        if height != before:
+            corners += [(place, before), (place, height)]
+        before = height
+    return tuple(corners)
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
@@ -191,11 +247,12 @@ class Chip:
     code: int | None
     is_in: bool
     is_own: bool
+    share: float | None = None  # of the training rows
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One column: the part in which a condition holds, and the row's own value."""
+    """One column: the part in which a condition holds, the row's own value, and how the training values are spread."""
 
     name: str
     kind: str
@@ -208,27 +265,40 @@ class Drawing:
     chips: tuple[Chip, ...] = ()
     before: str = ""
     more: str = ""
+    outline: tuple[tuple[int, int], ...] = ()
+    missing: str = ""
 
 
 NO_ROW: Any = object()
 """Stands for the value of a row where there is none; None is a missing value."""
 
 
-def draw(name: str, condition: Condition | None, column: Column | None, value: Any = NO_ROW) -> Drawing:
-    """Compute how a condition and a row's value are drawn."""
+def draw(
+    name: str,
+    condition: Condition | None,
+    column: Column | None,
+    value: Any = NO_ROW,
+    known: Distribution | None = None,
+) -> Drawing:
+    """Compute how a condition, a row's value and the training values are drawn."""
     sentence = "" if condition is None else condition_text(condition)
     text = None if value is NO_ROW else format_value(value) if column is None else column.text_of(value)
-    column, condition = column and column.drawn, condition and condition.shown
+    column, condition, known = column and column.drawn, condition and condition.shown, known or Distribution()
+    missing = f"{format_percent(known.missing)} % missing" if known.missing else ""
     if (column is not None and column.kind == "category") or (condition is not None and condition.labels):
         bounds = "" if condition is None or condition.labels else bounds_text(condition)
-        chips, more = _draw_chips(condition, column, value)
+        chips, more = _draw_chips(condition, column, value, known)
         before = "not" if column is None and condition is not None and condition.excluded else ""
         return Drawing(name, "labels", sentence, bounds, text, chips=chips, more=more, before=before)
     bounds = "" if condition is None else bounds_text(condition)
     if column is None or not all(map(math.isfinite, column.extent)):
-        return Drawing(name, "words", sentence, bounds, text)
-    at = None if value is NO_ROW or value is None else share(value, drawn_range(column))
-    return Drawing(name, "range", sentence, bounds, text, end_texts(column), band(column, condition), at)
+        return Drawing(name, "words", sentence, bounds, text, missing=missing)
+    return Drawing(
+        name, "range", sentence, bounds, text, end_texts(column), band(column, condition),
+        at=None if value is NO_ROW or value is None else share(value, drawn_range(column)),
+        outline=known.outline,
+        missing=missing,
+    )  # fmt: skip
 
 
 def band(column: Column, condition: Condition | None) -> Band | None:
@@ -248,21 +318,25 @@ def end_texts(column: Column) -> tuple[str, str]:
     return rounded(low, n_digits), rounded(high, n_digits)
 
 
-def _draw_chips(condition: Condition | None, column: Column | None, value: Any) -> tuple[tuple[Chip, ...], str]:
+def _draw_chips(
+    condition: Condition | None, column: Column | None, value: Any, known: Distribution
+) -> tuple[tuple[Chip, ...], str]:
     """Choose the categories that are drawn, and write how many are left out."""
     allows_missing = condition is not None and condition.missing
     if column is not None:
         included = [] if condition is None else included_codes(column, condition)
+        shares = known.shares or (None,) * len(column.labels)
         chips = [
-            Chip(code_text(column, code), code, code in included, column.decode(code) == value)
+            Chip(code_text(column, code), code, code in included, column.decode(code) == value, shares[code])
             for code in range(len(column.labels))
         ]
     else:
         assert condition is not None
         labels = condition.labels or ()
         chips = [Chip(format_value(label), None, not condition.excluded, label == value) for label in labels]
-    if value is None or allows_missing:
-        chips.append(Chip("missing", None, allows_missing, value is None))
+    if value is None or allows_missing or known.missing:
+        share = known.missing if known.shares else None
+        chips.append(Chip("missing", None, allows_missing, value is None, share))
     shown = _choose_chips(chips)
     n_left = len(chips) - len(shown)
     n_in = sum(chip.is_in for chip in chips) - sum(chip.is_in for chip in shown)
@@ -271,12 +345,15 @@ def _draw_chips(condition: Condition | None, column: Column | None, value: Any) 
 
 
 def _choose_chips(chips: Sequence[Chip]) -> list[Chip]:
-    """Choose which of many categories are shown: the row's own, two in three that are included, some others."""
-    if len(chips) <= MAX_CHIPS:
+    """Choose which of many categories are shown: its own, two in three that are included, other frequent ones."""
+    longest = max((len(chip.text) for chip in chips), default=0)
+    n_shown = min(MAX_CHIPS, max(LEAST_CHIPS, CHIP_LETTERS // (longest + 6)))
+    if len(chips) <= n_shown:
         return list(chips)
-    n_left = MAX_CHIPS - sum(chip.is_own for chip in chips)
-    included = [chip for chip in chips if chip.is_in and not chip.is_own]
-    others = [chip for chip in chips if not chip.is_in and not chip.is_own]
+    n_left = n_shown - sum(chip.is_own for chip in chips)
+    frequent = sorted((chip for chip in chips if not chip.is_own), key=lambda chip: -(chip.share or 0.0))
+    included = [chip for chip in frequent if chip.is_in]
+    others = [chip for chip in frequent if not chip.is_in]
     included = included[: max(n_left * 2 // 3, n_left - len(others))]
     chosen = {*included, *others[: n_left - len(included)]}
     return [chip for chip in chips if chip.is_own or chip in chosen]

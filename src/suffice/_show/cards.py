@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 from suffice._show.picture import (
     COVERAGE_MEANING,
     MAX_IMPORTANCES,
+    PRECISION_MEANING,
     READ_WITH_CARE,
     SDP_MEANING,
+    ExplanationPicture,
     RulePicture,
+    SetPicture,
     Share,
     Word,
     about_facts,
@@ -30,12 +33,13 @@ from suffice._show.picture import (
     picture_rule,
     summarize,
 )
-from suffice._text import counted, format_level, format_percent, format_probability, format_share
+from suffice._text import counted, format_level, format_percent, format_probability, format_share, printable
 from suffice.explaining.importance import IMPORTANCE_MEANINGS
 from suffice.reasons.values import REFUSALS
 
 if TYPE_CHECKING:
-    from suffice._show.axis import Drawing
+    from suffice._show.axis import Chip, Drawing
+    from suffice._show.overview import OutcomeOverview
     from suffice._show.picture import Share
     from suffice.changes.values import Change, Changes, RegionalChange, RegionalChanges, RowChanges
     from suffice.explaining.explanation import Explanation
@@ -54,7 +58,7 @@ class Html(str):
 def element(tag: str, classes: str, *children: str, **attributes: str) -> Html:
     """Write an element."""
     named = {"class": classes, **attributes} if classes else attributes
-    written = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
+    written = "".join(f' {name.replace("_", "-")}="{html.escape(printable(value))}"' for name, value in named.items())
     return Html(f"<{tag}{written}>{''.join(_escaped(child) for child in children)}</{tag}>")
 
 
@@ -64,7 +68,7 @@ def optional(tag: str, classes: str, text: str) -> list[Html]:
 
 
 def _escaped(text: str) -> str:
-    return text if isinstance(text, Html) else html.escape(text)
+    return text if isinstance(text, Html) else html.escape(printable(text))
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
@@ -90,11 +94,29 @@ def bar(share: float, kind: str = "", tick: float | None = None) -> Html:
     return element("span", "bar", fill, marked)
 
 
+def figure(share: Share, kind: str = "", meaning: str = "") -> Html:
+    """Draw a share with its name and, if it has one, the level that it needs."""
+    drawn = bar(share.value, kind, share.tick)
+    if share.tick is not None:
+        drawn = element("span", "levelled", drawn, _level_label(share.tick))
+    named = element("span", "", share.name, **({"title": meaning} if meaning else {}))
+    return element("div", "figure", named, drawn, element("span", "number", share.text))
+
+
+def _level_label(level: float) -> Html:
+    """Write the level that a bar needs below its tick."""
+    at = percent(level)
+    return element("span", "needed", f"needed {format_level(level)}", style=f"left:{at};transform:translateX(-{at})")
+
+
 def bars(shares: Iterable[Share], kind: str = "", *, more: str = "", narrow: bool = False) -> Html:
-    """Draw shares as bars, one under the other."""
+    """Draw shares as bars, one under the other; the level that they need is written below the last one."""
     cells: list[str] = []
-    for name, share, text, tick in shares:
-        cells += [element("span", "", name), bar(share, kind, tick), element("span", "number", text)]
+    level: float | None = None
+    for name, share, text, level in shares:
+        cells += [element("span", "", name), bar(share, kind, level), element("span", "number", text)]
+    if level is not None:
+        cells.append(element("span", "levelled", _level_label(level)))
     cells += optional("span", "note more", more)
     return element("div", "bars narrow" if narrow else "bars", *cells)
 
@@ -105,11 +127,16 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     return element("div", "facts", *cells)
 
 
-def chips(labels: Iterable[tuple[str, str]], more: str = "") -> Html:
+def tile(name: str, large: str, note: str = "", share: float | None = None) -> Html:
+    """Write one figure in large letters."""
+    drawn = "" if share is None else bar(share)
+    title = element("div", "eyebrow", name)
+    return element("div", "tile", title, element("div", "large", large), drawn, element("div", "note", note))
+
+
+def chips(labels: Iterable[str]) -> Html:
     """Draw labels as chips."""
-    meaning = {"in": "in the rule", "own": "this row's", "own in": "this row's, in the rule", "": ""}
-    drawn = [element("span", f"chip {kind}".strip(), label, title=meaning[kind]) for label, kind in labels]
-    return element("div", "chips", *drawn, *optional("span", "note", more))
+    return element("div", "chips", *(element("span", "chip", label) for label in labels))
 
 
 def percent(share: float) -> str:
@@ -139,40 +166,40 @@ def head(above: str, large: str, badge: str, *, kept: str = "", kind: str = "bad
 
 def explanation_card(explanation: Explanation) -> str:
     """Draw an explanation."""
-    picture = picture_explanation(explanation)
+    return card(*explanation_parts(picture_explanation(explanation)))
+
+
+def explanation_parts(picture: ExplanationPicture, reasons: Sequence[Html] = ()) -> list[Html]:
+    """Draw an explanation without the frame of its card; reasons stand below its first sentence."""
     kind = "badge" if picture.is_sufficient else "badge none"
-    parts: list[str] = [head(picture.title, picture.outcome, picture.badge, kept=picture.kept, kind=kind)]
+    parts = [head(picture.title, picture.outcome, picture.badge, kept=picture.kept, kind=kind)]
     if picture.cautions:
         parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(picture.cautions)))
-    parts.append(element("div", "part saying", picture.sentence))
+    parts += [element("div", "part saying", picture.sentence), *reasons]
     notes = optional("div", "note under", " ".join(filter(None, (picture.notes, picture.bound_note))))
-    rule, best = picture.rule, picture.best
-    if rule is not None:
-        parts += [_sentence(rule.sentence), _figures(rule), element("div", "note under", rule.rows), *notes]
-        parts += optional("div", "part note", rule.checked)
-        if rule.drawings:
-            missing = element("div", "note under", rule.missing)
-            parts.append(element("div", "part", _drawings(rule.drawings), missing))
-    if best is not None:
-        sdp = best.sdp
-        drawn_bar = bar(sdp.value, "" if picture.is_sufficient else "plain", sdp.tick)
-        figures = element("div", "figures", element("div", "figure", sdp.name, drawn_bar, sdp.text))
-        parts += [part(best.title, best.note, _drawings(best.drawings), figures), *notes]
+    if picture.rule is not None:
+        parts += [*rule_parts(picture.rule), *notes]
+    if picture.best is not None:
+        parts += [*set_parts(picture.best), *notes]
     parts += optional("div", "part note", picture.advice)
     if picture.sets:
         halves = [part(picture.sets_title, picture.sets_note, bars(picture.sets, more=picture.more_sets, narrow=True))]
         if picture.importance:
-            halves.append(importance_part("Importance", picture.importance, MAX_IMPORTANCES))
+            halves.append(importance_part("Importance", picture.importance))
         parts.append(element("div", "halves", *halves))
-    return card(*parts, *optional("div", "part note", picture.stability))
+    return parts + optional("div", "part note", picture.stability)
 
 
-def importance_part(title: str, importance: Sequence[Share], most: int) -> Html:
-    """Draw the importance of variables, for a card or a page."""
-    drawn = element("div", "note", "No variable is in a sufficient set.")
-    if importance:
-        drawn = bars(importance[:most], "importance", more=more_text(len(importance), most))
-    return part(title, IMPORTANCE_MEANINGS["minimal"], drawn)
+def importance_part(title: str, importance: Sequence[Share], most: int = MAX_IMPORTANCES) -> Html:
+    """Draw the importance of variables under its title."""
+    return part(title, IMPORTANCE_MEANINGS["minimal"], importance_bars(importance, most))
+
+
+def importance_bars(importance: Sequence[Share], most: int) -> Html:
+    """Draw the importance of variables, the first ones of many."""
+    if not importance:
+        return element("div", "note", "No variable is in a sufficient set.")
+    return bars(importance[:most], "importance", more=more_text(len(importance), most))
 
 
 def explanations_card(explanations: Explanations) -> str:
@@ -188,7 +215,7 @@ def explanations_card(explanations: Explanations) -> str:
         shares.append(fidelity._replace(name=f"fidelity of the forest (out-of-bag {fidelity.name})"))
     parts.append(element("div", "part", bars(shares)))
     importance = importance_shares(explanations.ranked_importance())
-    halves = [importance_part("Mean importance", importance, MAX_IMPORTANCES)] if importance else []
+    halves = [importance_part("Mean importance", importance)] if importance else []
     if n_sufficient:
         halves.append(part("Smallest sufficient set", "rows by its size", bars(summary.size_shares, "plain")))
     parts += [element("div", "halves", *halves)] if halves else []
@@ -199,11 +226,32 @@ def explanations_card(explanations: Explanations) -> str:
 def rule_card(rule: Rule) -> str:
     """Draw a rule."""
     picture = picture_rule(rule)
-    parts = [_sentence(picture.sentence), _figures(picture), *optional("div", "part note", picture.checked)]
+    under = " ".join(filter(None, (picture.lift, picture.proof)))
+    return card(*rule_parts(picture), *optional("div", "note under", under))
+
+
+def rule_parts(picture: RulePicture) -> list[Html]:
+    """Draw a rule: its sentence, its conditions over the training values, its figures and what is to be known."""
+    parts = [element("div", "sentence", sentence_words(picture.sentence))]
     if picture.drawings:
-        parts.append(element("div", "part", _drawings(picture.drawings)))
-    under = " ".join(filter(None, (picture.rows, picture.lift, picture.proof)))
-    return card(*parts, element("div", "part note", under))
+        parts.append(_drawings(picture.drawings))
+    figures = [figure(picture.sdp, "", SDP_MEANING if picture.sdp.name == "SDP" else "")]
+    figures.append(figure(picture.coverage, "plain", COVERAGE_MEANING))
+    if picture.precision is not picture.sdp:
+        figures.append(figure(picture.precision, "", PRECISION_MEANING))
+    notes = " ".join(filter(None, (picture.rows, picture.missing)))
+    return [
+        *parts,
+        element("div", "figures", *figures),
+        element("div", "note under", notes),
+        *optional("div", "note under", picture.checked),
+    ]
+
+
+def set_parts(picture: SetPicture) -> list[Html]:
+    """Draw the best set of a row without a rule."""
+    figures = element("div", "figures", figure(picture.sdp, "" if picture.is_sufficient else "plain", SDP_MEANING))
+    return [part(picture.title, picture.note, *([_drawings(picture.drawings)] if picture.drawings else []), figures)]
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
@@ -213,7 +261,7 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     for i, line in enumerate(lines[:MAX_LINES], start=1):
         picture = picture_line(line)
         coverage, precision = picture.coverage, picture.precision
-        sentence = element("span", "sentence", _words(picture.sentence))
+        sentence = element("span", "sentence", sentence_words(picture.sentence))
         notes = [*optional("div", "note", picture.note), *optional("div", "note", picture.checked)]
         cells += [
             element("span", "note", str(i)),
@@ -240,7 +288,7 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
 
 def explainer_card(name: str, about: Mapping[str, Any]) -> str:
     """Draw what a fitted explainer knows."""
-    candidates = chips([(candidate, "") for candidate in about["candidates"]])
+    candidates = chips(about["candidates"])
     halves = [fidelity_part("Fidelity of the forest", about), part("Candidate variables", "those searched", candidates)]
     return card(
         head(name, f"explains {about['target']}", "fitted"),
@@ -258,36 +306,22 @@ def fidelity_part(title: str, about: Mapping[str, Any]) -> Html:
     return part(title, "out of bag", drawn)
 
 
-def _words(sentence: Sequence[Word]) -> Html:
+def sentence_words(sentence: Sequence[Word]) -> Html:
+    """Write a sentence with its key words in bold."""
     return joined([element("b", "", word.text) if word.is_key else word.text for word in sentence], " ")
-
-
-def _sentence(sentence: Sequence[Word]) -> Html:
-    return element("div", "sentence", _words(sentence))
-
-
-def _figures(rule: RulePicture) -> Html:
-    drawn = [
-        element("div", "figure", element("span", "", s.name, title=meaning), bar(s.value, kind, s.tick), s.text)
-        for s, kind, meaning in (
-            (rule.sdp, "", SDP_MEANING if rule.sdp.name == "SDP" else ""),
-            (rule.coverage, "plain", COVERAGE_MEANING),
-        )
-    ]
-    return element("div", "figures", *drawn)
 
 
 def _drawings(drawings: Sequence[Drawing]) -> Html:
     return element("div", "drawings", *map(_drawing, drawings))
 
 
-def _drawing(drawing: Drawing) -> Html:
-    note = drawing.bounds if drawing.kind != "words" else ""
-    named = element("div", "bounds", element("div", "name", drawing.name), *optional("div", "note", note))
+def _drawing(drawing: Drawing, *more: Html) -> Html:
+    notes = [drawing.bounds if drawing.kind != "words" else "", drawing.missing]
+    note = " · ".join(filter(None, notes))
+    named = element("div", "bounds", element("div", "name", drawing.name), *optional("div", "note", note), *more)
     if drawing.kind == "labels":
-        kinds = [" ".join(["own"] * chip.is_own + ["in"] * chip.is_in) for chip in drawing.chips]
-        labels = chips([(chip.text, kind) for chip, kind in zip(drawing.chips, kinds, strict=True)], drawing.more)
-        spread = element("div", "spread", *optional("span", "note", drawing.before), labels)
+        labels = [*optional("span", "note", drawing.before), *map(_chip, drawing.chips)]
+        spread = element("div", "spread chips", *labels, *optional("span", "note", drawing.more))
         return element("div", "drawing labels", named, spread)
     if drawing.kind == "words":
         here = f" (here {drawing.value})" if drawing.value is not None else ""
@@ -296,12 +330,57 @@ def _drawing(drawing: Drawing) -> Html:
     return element("div", "drawing", named, low, _track(drawing), high)
 
 
+def overview_part(overview: OutcomeOverview, most: int) -> Html:
+    """Draw in which sets of one outcome the variables are, and for which values; buttons lead to the rows."""
+    drawn = [
+        _drawing(
+            line.drawing,
+            bar(line.share),
+            element(
+                "button",
+                "link",
+                counted(len(line.rows), "row"),
+                type="button",
+                data_rows=join_numbers(line.rows),
+                aria_label=f"{counted(len(line.rows), 'row')} with {line.variable}, {overview.label}",
+            ),
+        )
+        for line in overview.lines[:most]
+    ]
+    more = optional("div", "note under", more_text(len(overview.lines), most))
+    if not drawn:
+        drawn = [element("div", "note", "No variable is in a sufficient set.")]
+    return part(overview.label, overview.note, element("div", "drawings", *drawn), *more)
+
+
+def join_numbers(numbers: Iterable[int]) -> str:
+    """Write whole numbers for an attribute."""
+    return " ".join(map(str, numbers))
+
+
+def _chip(chip: Chip) -> Html:
+    """Draw a category with the share of the training rows that have it."""
+    kind = " ".join(["chip", *["own"] * chip.is_own, *["in"] * chip.is_in])
+    meaning = {(True, True): "this row's, in the rule", (True, False): "in the rule", (False, True): "this row's"}
+    title = meaning.get((chip.is_in, chip.is_own), "")
+    shares = []
+    if chip.share is not None:
+        shares.append(element("span", "share", f"{format_percent(chip.share)} %"))
+        shares.append(element("span", "fill", style=f"width:{chip.share:.0%}"))
+    return element("span", kind, chip.text, *shares, **({"title": title} if title else {}))
+
+
 def _track(drawing: Drawing) -> Html:
-    drawn = [element("span", "range")]
-    band, at = drawing.band, drawing.at
+    """Draw the training values as a silhouette, the bounds on it, and the row's own value."""
+    band, at, drawn = drawing.band, drawing.at, []
+    place = "" if band is None else f"left:{percent(band.start)};right:{percent(1 - band.end)}"
+    if drawing.outline:
+        corners = ",".join(f"{x}% {100 - height}%" for x, height in drawing.outline)
+        inside = [element("span", "within", style=place)] if place else []
+        drawn.append(element("span", "outline", *inside, style=f"clip-path:polygon({corners})"))
+    drawn.append(element("span", "range"))
     if band is not None:
-        style = f"left:{percent(band.start)};right:{percent(1 - band.end)}"
-        drawn.append(element("span", f"band{band.sides}", style=style))
+        drawn.append(element("span", f"band{band.sides}", style=place))
     if at is not None:
         drawn.append(element("span", "dot", style=f"left:{percent(at)}"))
     if drawing.value is not None:
@@ -315,15 +394,14 @@ def _track(drawing: Drawing) -> Html:
 
 def change_card(answer: RowChanges) -> str:
     """Draw what would change the outcome of a row."""
-    return card(*change_parts(answer))
+    status = "reached already" if answer.is_reached else "no change" if answer.best is None else ""
+    badge = status or counted(len(answer.changes), "change")
+    return card(head(f"{answer.label}: from {answer.outcome_text} to", answer.wanted, badge), *change_parts(answer))
 
 
 def change_parts(answer: RowChanges) -> list[Html]:
-    """Return the parts of the card of a row, for a card or a page."""
-    status = "reached already" if answer.is_reached else "no change" if answer.best is None else ""
-    badge = status or counted(len(answer.changes), "change")
+    """Draw the changes of a row without the head of its card."""
     parts = [
-        head(f"{answer.label}: from {answer.outcome_text} to", answer.wanted, badge),
         element("div", "part saying", answer.lead),
         *(element("div", "part note", note) for note in answer.notes),
     ]
@@ -388,12 +466,16 @@ def _regional_support(change: RegionalChange) -> list[Html]:
 def reason_card(answer: RowReasons) -> str:
     """Draw the reasons of a row."""
     badge = BADGES[answer.status] or counted(len(answer.reasons), "reason")
-    kind = "part care" if answer.refusal is not None else "part saying"
-    parts = [head(answer.label, answer.outcome_text, badge), element("div", kind, answer.lead)]
+    return card(head(answer.label, answer.outcome_text, badge), *reason_parts(answer))
+
+
+def reason_parts(answer: RowReasons) -> list[Html]:
+    """Draw the reasons of a row without the head of its card."""
+    parts = [element("div", "part care" if answer.refusal is not None else "part saying", answer.lead)]
     for reason in answer.reasons:
         loss = Share("lost without it", reason.loss, format_share(reason.loss))
         parts.append(part(f"{reason.rank}. {reason.text}", reason.code, bars([loss])))
-    return card(*parts, *(element("div", "part note", note) for note in answer.notes))
+    return parts + [element("div", "part note", note) for note in answer.notes]
 
 
 def reasons_card(reasons: Reasons) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from suffice._show.axis import code_text
 from suffice._show.picture import kept_text
-from suffice._text import format_number, join
+from suffice._text import format_number, join, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,7 +194,7 @@ def shorten(name: str, length: int = MAX_NAME) -> str:
 
 def escape(text: str) -> str:
     """Escape dollar signs, which begin formulas, and a leading underscore, which hides a label from the legend."""
-    text = re.sub(r"(?<!\\)\$", r"\\$", text)  # not those that are escaped already
+    text = re.sub(r"(?<!\\)\$", r"\\$", printable(text))  # not those that are escaped already
     return f" {text}" if text.startswith("_") else text
 
 

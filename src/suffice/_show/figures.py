@@ -1,4 +1,4 @@
-"""The drawings of the plots that are neither boxes nor curves: sets, distributions, lists, changes and quality."""
+"""The drawings of the plots that are neither boxes nor curves: sets, lists, changes and quality."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from suffice._show import drawing
 from suffice._show.axis import code_text, included_codes
-from suffice._show.drawing import BLUE, GREY, SKY, VERMILION
+from suffice._show.drawing import BLUE, GREY, VERMILION
 from suffice._show.picture import NOTHING, gather_rare
 from suffice._text import (
     counted,
-    format_interval,
-    format_number,
     format_percent,
     format_probability,
     format_share,
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from suffice._table.encoding import Column
     from suffice.changes.values import Change, Changes, RowChanges
     from suffice.checks.quality import Quality
-    from suffice.explainer import SufficientExplainer
     from suffice.explaining.explanation import Explanation, SufficientSet
     from suffice.rule_lists.evaluating import Evaluation
 
@@ -96,44 +93,6 @@ def draw_sets(explanation: Explanation, n_sets: int, ax: Axes | None) -> Axes:
         title = counted(n_sets, "sufficient set")
     drawing.set_title(ax, f"{drawing.row_title(explanation)}\n{title}")
     return drawing.keep_spines(ax)
-
-
-# --- distributions ---------------------------------------------------------------------------------------------------
-
-
-def draw_distributions(
-    explainer: SufficientExplainer, X_row: Any, S: Any, y: Any, values: Any, ax: Axes | None
-) -> Axes:
-    """Draw the distributions of a row's outcome, given some variables and given all, as steps."""
-    levels = np.linspace(0, 1, 501)
-    quantiles = explainer.quantile(X_row, levels)
-    if len(quantiles) != 1:
-        raise ValueError(f"`X_row` must be one row, such as X[:1], got {len(quantiles)}.")
-    if values is None:
-        values = np.concatenate([quantiles[0], explainer.quantile(X_row, levels, S)[0]])
-    at = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
-    margin = 0.04 * ((at[-1] - at[0]) or 1.0)
-    grid = np.concatenate([[at[0] - margin], at, [at[-1] + margin]])
-    known_outcome = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
-    outcomes = explainer.outcomes(X_row, known_outcome)
-    assert outcomes.intervals is not None
-    outcome, (low, high) = float(outcomes.values[0]), map(float, outcomes.intervals[0])
-    ends = ", ".join(format_interval((low, high), explainer.fitted_.has_whole_outcomes))
-    names = [name if isinstance(name, str) else explainer.variable_names_[name] for name in S]
-    ax = drawing.make_axes(ax, 7.2, 4.4)
-    ax.axvspan(low, high, color=SKY, alpha=0.25, lw=0, label=f"interval [{ends}]")
-    of_set, of_all = (explainer.cdf(X_row, known, grid)[0] for known in (S, None))
-    ax.step(grid, of_all, where="post", color=GREY, ls="--", lw=1.8, label="given all variables")
-    ax.step(grid, of_set, where="post", color=BLUE, lw=1.8, label=f"given {drawing.list_names(names) or NOTHING}")
-    ax.axvline(outcome, color="black", lw=1.2, ls=":", label=f"outcome {format_number(outcome)}")
-    ax.set_xlim(min(grid[0], low, outcome), max(grid[-1], high, outcome))
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel(drawing.shorten(explainer.target_name_))
-    ax.set_ylabel("probability of at most this")
-    drawing.set_legend(ax)
-    sdp = format_probability(float(explainer.sdp(X_row, S, known_outcome)[0]))
-    drawing.set_title(ax, f"SDP {sdp}: the share of the blue distribution in the interval")
-    return drawing.keep_spines(ax, "left", "bottom")
 
 
 # --- the rules of a list ---------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from suffice._show import drawing
 from suffice._show.axis import code_text
 from suffice._show.drawing import BLUE, GREY, ORANGE, Floats, Group
-from suffice._text import counted, format_number, format_percent, format_share, format_value
+from suffice._show.overview import best_set_matrix, outcome_masks
+from suffice._text import counted, format_percent, format_share, format_value
 from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import (
@@ -121,9 +122,7 @@ Labels = list[tuple[float, str]]
 def draw_overview(explanations: Explanations, n_variables: int, ax: Axes | None) -> Axes:
     """Draw a lane for each variable: a bar for how often it is in the best set, and the values of these rows."""
     names, n_rows = explanations.variable_names, len(explanations)
-    is_in = np.zeros((n_rows, len(names)), dtype=bool)
-    for i in np.flatnonzero(explanations.has_set).tolist():
-        is_in[i, [names.index(name) for name in explanations.best_sets[i].variables]] = True
+    is_in = best_set_matrix(explanations)
     shares = is_in.mean(axis=0) if n_rows else np.zeros(len(names))
     shown = [v for v in np.argsort(-shares, kind="stable").tolist() if shares[v] > 0][:n_variables]
     ax = drawing.make_axes(ax, 9.5, 1.6 + 0.55 * max(len(shown), 2))
@@ -169,13 +168,10 @@ def _set_words(ax: Axes, explanations: Explanations, names: Sequence[str], n_use
 
 def _outcome_groups(explanations: Explanations) -> list[Group]:
     """Group rows by class, or by whether their number is above the median."""
-    outcomes = explanations.outcomes
     if explanations.intervals is None:
-        return drawing.class_groups(outcomes)
-    middle = float(np.median(outcomes))
-    is_low, name = outcomes <= middle, drawing.shorten(explanations.fitted.target)
-    low, high = f"{name} up to {format_number(middle)}", f"above {format_number(middle)}"
-    return [Group(low, BLUE, "o", is_low), Group(high, ORANGE, "^", ~is_low)]
+        return drawing.class_groups(explanations.outcomes)
+    (high, is_high), (low, is_low) = outcome_masks(explanations)
+    return [Group(drawing.shorten(low), BLUE, "o", is_low), Group(drawing.shorten(high), ORANGE, "^", is_high)]
 
 
 def _lay_out(explanations: Explanations, v: int) -> tuple[Floats, float, Labels]:

@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
+from suffice._show.axis import NO_ROW, Distribution, Drawing, condition_text, draw, missing_text, rounded
 from suffice._text import (
     counted,
     format_confidence,
@@ -30,6 +31,7 @@ from suffice._text import (
 from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
+    from suffice._forest.fitted import Fitted
     from suffice._table.condition import Condition
     from suffice._table.encoding import Column
     from suffice.checks.quality import Quality
@@ -47,6 +49,7 @@ NEAREST_SET = "Nearest set"
 MAX_IMPORTANCES = 8  # of one row
 SDP_MEANING = "the probability that the outcome is kept"
 COVERAGE_MEANING = "the share of training rows in the rule"
+PRECISION_MEANING = "the share of new rows in the rule that is expected to have the outcome"
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ class SetPicture:
 
     title: str
     note: str
+    is_sufficient: bool
     sdp: Share
     drawings: tuple[Drawing, ...]
 
@@ -138,12 +142,47 @@ class ExplanationPicture:
         if rule is None:
             return None
         values = {name: value for _, columns in explanation.values for name, value in columns}
-        return picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower)
+        best = explanation.best_set
+        return picture_rule(rule, explanation.columns, values, explanation.pi, best.lower, _known_to(explanation))
 
     @cached_property
     def best(self) -> SetPicture | None:
         """What the best set of a row without a rule shows."""
         return picture_best_set(self.explanation) if self.explanation.rule is None else None
+
+
+# --- training values -------------------------------------------------------------------------------------------------
+
+
+class KnownValues:
+    """How the training values of each column are spread, computed when it is first drawn."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self._matrix = fitted.training[0]
+        self._columns = {column.name: (c, column) for c, column in enumerate(fitted.encoding.columns)}
+        self._computed: dict[str, Distribution] = {}
+
+    def of(self, name: str) -> Distribution:
+        """Return how the values of a column are spread."""
+        if name not in self._computed:
+            c, column = self._columns[name]
+            self._computed[name] = Distribution.of_values(column, self._matrix[:, c])
+        return self._computed[name]
+
+
+_known_values: WeakKeyDictionary[Fitted, KnownValues] = WeakKeyDictionary()
+
+
+def known_values(fitted: Fitted) -> KnownValues:
+    """Return how the training values of a fitted state are spread; many cards draw the same columns."""
+    if fitted not in _known_values:
+        _known_values[fitted] = KnownValues(fitted)
+    return _known_values[fitted]
+
+
+def _known_to(explanation: Explanation) -> KnownValues | None:
+    """Return the training values that an explanation knows: none if it was pickled."""
+    return None if explanation.origin is None else known_values(explanation.origin[0].fitted)
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -196,10 +235,11 @@ def picture_rule(
     values: Mapping[str, Any] | None = None,
     pi: float | None = None,
     lower: float | None = None,
+    known: KnownValues | None = None,
 ) -> RulePicture:
-    """Compute what a rule shows."""
+    """Compute what a rule shows; the distributions of training values are drawn where they are known."""
     column_of = {column.name: column for column in columns}
-    known = values or {}
+    values = values or {}
     rows = "" if rule.n_looked_at is None else f" of the {rule.n_looked_at:,} training rows looked at"
     proof = f"No other such rule covers more{rows}." if rule.optimal else f"A rule that covers more{rows} may exist."
     where = "every point" if rule.everywhere else "each of these rows" if rows else "every training row"
@@ -221,7 +261,13 @@ def picture_rule(
         lift=f"{lift[0].upper()}{lift[1:]}." if lift else "",
         missing=missing_text(rule.conditions),
         drawings=tuple(
-            draw(condition.name, condition, column_of.get(condition.name), known.get(condition.name, NO_ROW))
+            draw(
+                condition.name,
+                condition,
+                column_of.get(condition.name),
+                values.get(condition.name, NO_ROW),
+                None if known is None else known.of(condition.name),
+            )
             for condition in rule.conditions
         ),
     )
@@ -289,14 +335,16 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
     """Compute what the best set of a row without a rule shows."""
     column_of = {column.name: column for column in explanation.columns}
     shown = explanation.best_set
+    known = _known_to(explanation)
     drawings = tuple(
-        draw(name, None, column_of.get(name), value)
+        draw(name, None, column_of.get(name), value, None if known is None else known.of(name))
         for variable in shown.variables
         for name, value in explanation.sentences.shown_values(variable)
     )
     return SetPicture(
         title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST_SET,
         note="" if drawings else WHATEVER,
+        is_sufficient=explanation.is_sufficient,
         sdp=Share("SDP", shown.sdp, format_with_bound(shown.sdp, shown.lower), explanation.pi),
         drawings=drawings,
     )

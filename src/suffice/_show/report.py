@@ -1,7 +1,6 @@
-"""A report of explanations: one HTML page that needs nothing else.
+"""A report of explanations for readers without Python: one HTML page that needs nothing else.
 
-What concerns all rows is written as HTML. Rules and rows are written as compact JSON by ``report_data`` and drawn by
-the script of the page, one page of them at a time; the drawings are those of ``cards``.
+The cards of rows, the conditions and the bars are drawn by ``cards``; the script of the page only filters the rows.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
-import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,37 +25,49 @@ from suffice._show.cards import (
     bars,
     change_parts,
     element,
+    explanation_parts,
     facts,
-    fidelity_part,
     importance_part,
+    join_numbers,
     joined,
+    optional,
+    overview_part,
     part,
     read_template,
     reason_counts,
+    sentence_words,
+    tile,
 )
+from suffice._show.overview import make_overview, outcome_masks
 from suffice._show.picture import (
-    Share,
-    Summary,
-    about_facts,
     fidelity_shares,
-    gather_rare,
     importance_shares,
+    level_fact,
+    picture_explanation,
+    picture_line,
     summarize,
 )
-from suffice._show.report_data import report_data
-from suffice._text import counted, format_confidence, format_number, format_percent, format_share, format_value
+from suffice._show.quality_parts import quality_panels, quality_tiles
+from suffice._text import counted, format_confidence, format_percent, format_share, plain_advice
 from suffice.changes.values import Changes
 from suffice.checks.quality import Quality, count_sets, quality_out_of_bag
-from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import IMPORTANCE_MEANINGS
-from suffice.explaining.sentences import NO_SIGNAL
 from suffice.reasons.values import Reasons
 
-MAX_CLASSES = 12
-MAX_IMPORTANCES = 15
+if TYPE_CHECKING:
+    from suffice._show.overview import OutcomeOverview
+    from suffice.explaining.explanation import Explanation
+    from suffice.explaining.explanations import Explanations
+    from suffice.reasons.values import RowReasons
+    from suffice.rule_lists.measures import GlobalRule
+
+MAX_CARDS = 500  # rows that are drawn; 200 rows of 30 columns take about 1.2 MB
+MAX_RULES = 15  # of one outcome that stand in the open
+MAX_IMPORTANCES = 12
+MAX_VARIABLES = 8  # of one outcome in the overview
+MAX_OUTCOMES = 12
 MAX_CHANGES = 50  # rows whose changes are written out
 N_COMPARED = 100  # rows of explanations and of reasons that are compared
-QUANTILES = (0.5, 0.9)  # of absolute errors
 
 
 def make_report(
@@ -68,26 +79,51 @@ def make_report(
 ) -> str:
     """Make the page."""
     _check_reasons(explanations, reasons)
-    script = read_template("report.js")
+    script, overview = read_template("report.js"), make_overview(explanations)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    data, summary = report_data(explanations, reasons), summarize(explanations)
-    heading = title if title is not None else f"Explanations of {explanations.about['target']}"
-    return _fill(
-        read_template("report.html"),
-        {
-            "title": heading,
-            "lead": _lead(explanations),
-            "glance": _glance(explanations, summary),
-            **_terms(explanations, summary, len(data["lines"])),
-            "settings": _settings(explanations),
-            "reasons": _reasons(reasons),
-            "changes": _changes(changes),
-            "style": Html(read_template("card.css") + read_template("report.css")),
-            "script": Html(script),
-            "hash": f"sha256-{digest}",
-            "data": embed_json(data),
-        },
-    )
+    shapes: dict[str, str] = {}
+    first = {
+        "glance": ("At a glance", _glance(explanations)),
+        "overview": ("What the outcomes rest on", _overview(overview)),
+        "quality": ("How well outcomes are predicted", _quality(explanations)),
+        "rules": ("Rules", _rules(explanations)),
+        "reasons": ("Reasons", _reasons(reasons)),
+        "changes": ("What would change it", _changes(changes)),
+    }
+    named = {name: section for name, section in first.items() if section[1]}
+    last = {"reading": "How to read it", "rows": "Rows", "about": "What was explained by what"}
+    contents = [*((name, text) for name, (text, _) in named.items()), *last.items()]
+    parts = {
+        "title": title if title is not None else f"Explanations of {explanations.about['target']}",
+        "lead": _lead(explanations),
+        "contents": joined([element("a", "", text, href=f"#{name}") for name, text in contents], " "),
+        "sections": _share_shapes(joined([_section(name, *section) for name, section in named.items()]), shapes),
+        **_terms(explanations),
+        "outcomes": _options([of_outcome.label for of_outcome in overview]),
+        "variables": _options(list(explanations.variable_names)),
+        "cards": _share_shapes(_cards(explanations, overview, reasons), shapes),
+        "more": _more_rows(explanations),
+        "about": facts(_about(explanations)),
+        "script": Html(script),
+        "hash": f"sha256-{digest}",
+    }
+    outlines = [f".suffice .{name} {{ {shape}; }}" for shape, name in shapes.items()]
+    parts["style"] = Html("\n".join([*map(read_template, ("card.css", "page.css", "report.css")), *outlines]))
+    # In one go: a part that looks like a place of the template stays as it is.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: joined([parts[match[1]]]), read_template("report.html"))
+
+
+def _section(name: str, title: str, *contents: str) -> Html:
+    heading = element("h2", "", title, id=f"{name}-title")
+    return element("section", "", heading, *contents, id=name, aria_labelledby=f"{name}-title")
+
+
+def _options(texts: Sequence[str]) -> Html:
+    return joined([element("option", "", text, value=str(i)) for i, text in enumerate(texts)])
+
+
+def _panels(parts: Sequence[Html]) -> Html:
+    return element("div", "panels", *(element("div", "panel", one) for one in parts))
 
 
 def _check_reasons(explanations: Explanations, reasons: Any) -> None:
@@ -114,43 +150,6 @@ def _differ(first: Any, second: Any) -> bool:
     return not math.isclose(first, second, rel_tol=1e-6)
 
 
-def _reasons(reasons: Reasons | None) -> Html:
-    """Sum up the reasons of all rows, or write nothing."""
-    if reasons is None:
-        return Html("")
-    note = element("p", "note", "The cards of the rows state their reasons; the search finds their words.")
-    counts = element("div", "panels", *(element("div", "panel", panel) for panel in reason_counts(reasons)))
-    return element("section", "", element("h2", "", "Reasons"), *_paragraphs(reasons), note, counts)
-
-
-def _changes(changes: Changes | None) -> Html:
-    """Write what would change the outcomes of rows, or nothing."""
-    if changes is None:
-        return Html("")
-    if not isinstance(changes, Changes):
-        raise TypeError(f"`changes` must be what `what_if` returns, got {type(changes).__name__}.")
-    shown = [element("div", "part", *change_parts(answer)) for answer in changes[:MAX_CHANGES]]
-    more = len(changes) - len(shown)
-    if more > 0:
-        shown.append(element("p", "note", f"And {more} more rows: `changes.to_frame()` has them all."))
-    return element("section", "changes", element("h2", "", "What would change it"), *_paragraphs(changes), *shown)
-
-
-def _paragraphs(answers: Reasons | Changes) -> list[Html]:
-    return [element("p", "", line) for line in str(answers).splitlines()]
-
-
-def embed_json(data: Any) -> Html:
-    r"""Write JSON that can stand in a script element of any page."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return Html(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
-
-
-def _fill(template: str, parts: Mapping[str, str]) -> str:
-    """Put parts in their places, in one go: a part that looks like a place stays as it is."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: joined([parts[match[1]]]), template)
-
-
 # --- what concerns all rows ------------------------------------------------------------------------------------------
 
 
@@ -163,120 +162,38 @@ def _lead(explanations: Explanations) -> str:
     )
 
 
-def _tile(name: str, large: str, note: str, share: float | None = None) -> Html:
-    drawn = "" if share is None else bar(share)
-    title = element("div", "eyebrow", name)
-    return element("div", "tile", title, element("div", "large", large), drawn, element("div", "note", note))
-
-
-def _glance(explanations: Explanations, summary: Summary) -> Html:
-    """Draw the figures and the panels of all rows."""
-    about, n_rows = explanations.about, summary.n_rows
+def _glance(explanations: Explanations) -> Html:
+    """Draw the figures of all rows."""
+    about, summary = explanations.about, summarize(explanations)
     sufficient = f"{counted(summary.n_sufficient, 'row')}, {explanations.level_text}"
     fidelity = fidelity_shares(about)[:1]
     measure = "accuracy" if about["task"] == "classification" else "R2"  # fidelity may be unknown
     tiles = [
-        _tile("Rows explained", f"{n_rows:,}", f"{counted(len(explanations.candidates), 'variable')} searched"),
-        _tile("With a sufficient set", f"{format_percent(summary.share)} %", sufficient, summary.share),
-        _tile(
+        tile("Rows explained", f"{summary.n_rows:,}", f"{counted(len(explanations.candidates), 'variable')} searched"),
+        tile("With a sufficient set", f"{format_percent(summary.share)} %", sufficient, summary.share),
+        tile(
             "Fidelity of the forest",
             fidelity[0].text if fidelity else "not known",
             f"{measure} on rows that its trees have not seen",
             fidelity[0].value if fidelity else None,
         ),
     ]
-    if explanations.answers.source != "forest":  # a forest agrees with its own predictions
-        note = f"{'row' if summary.n_disagree == 1 else 'rows'} to read with care"
-        tiles.append(_tile("Forest disagrees", f"{summary.n_disagree:,}", note))
-    if summary.n_incomplete:
-        note = f"{'row' if summary.n_incomplete == 1 else 'rows'} that may have more sufficient sets"
-        tiles.append(_tile("Search ended early", f"{summary.n_incomplete:,}", note))
-    about_all = [] if summary.has_signal else [NO_SIGNAL]
-    return joined(
-        [
-            element("div", "tiles", *tiles),
-            *(element("div", "care", sentence) for sentence in about_all),
-            element("div", "panels", *(element("div", "panel", panel) for panel in _panels(explanations, summary))),
-            element("div", "panel spaced", facts(about_facts(about))),
-        ]
-    )
-
-
-def _panels(explanations: Explanations, summary: Summary) -> list[Html]:
     importance = importance_shares(explanations.ranked_importance())
     panels = [importance_part("Mean importance", importance, MAX_IMPORTANCES)]
     if summary.n_rows:
         panels.append(part("Smallest sufficient set", "rows by its size", bars(summary.size_shares, "plain")))
-    quality = report_quality(explanations)
-    if quality is not None:
-        return [*panels, *quality_parts(quality)]
-    by_class = explanations.about["fidelity_by_class"]
-    return [*panels, fidelity_part("Fidelity by class", explanations.about)] if by_class else panels
+    cautions = [element("div", "care", sentence) for sentence in summary.cautions]
+    return joined([element("div", "tiles", *tiles), *cautions, _panels(panels)])
 
 
-def _terms(explanations: Explanations, summary: Summary, n_lines: int) -> dict[str, str]:
-    """Write what the terms of the page mean for these rows."""
-    about, settings = explanations.about, explanations.fitted.settings
-    rules = "There are no rules: they were not searched for, or no row has a sufficient set."
-    if n_lines:
-        rules = (
-            "The distinct rules of the explained rows, as a global list of rules collects them, with the share of the "
-            "training rows that they cover and the precision expected for new rows. The rule with the lowest number "
-            "that covers a row decides. Choose a rule's rows to see them below."
-        )
-        rules += "" if about["focus"] is None else f" At first, rules for {about['focus']} are listed before others."
-    precision = "1 - MSE / variance of all outcomes, as expected for new rows"
-    interval = incomplete = ""
-    if about["task"] == "classification":
-        precision = "expected share of new rows in it that have the outcome; more of the training rows have it"
-    else:
-        text = f"the forest's own {format_percent(explanations.fitted.interval_share)} % interval at the row"
-        if settings.radius is not None:
-            text = f"the outcome plus or minus {rounded(settings.radius, 4)}"
-        interval = f"An outcome that is a number counts as the same while it stays within this interval: {text}."
-    if summary.n_incomplete:
-        incomplete = (
-            "The search for a row's sets stopped at the explainer's max_sets. The sets that are shown are sufficient, "
-            "but there may be others, and the importances may differ from those over all sets."
-        )
-    level, mark = f"a probability of at least {settings.pi:g}", f"{settings.pi:g}"
-    if isinstance(explanations.fitted.level_of_rules(), dict):
-        level = f"at least {explanations.level_text}"
-        mark = "the level of the class"
-    if settings.confidence is not None:
-        level += f" (its lower bound at {format_confidence(settings.confidence)})"
-    return {
-        "rules": rules,
-        "precision": precision,
-        "level": level,
-        "importance": IMPORTANCE_MEANINGS["minimal"],
-        "mark": mark,
-        "bound": format_confidence(settings.confidence or SHOWN_CONFIDENCE),
-        "interval": _defined("Interval", interval),
-        "incomplete": _defined("Search ended early", incomplete),
-    }
-
-
-def _defined(term: str, text: str) -> Html:
-    return joined([element("dt", "", term), element("dd", "", text)] if text else [])
-
-
-def _settings(explanations: Explanations) -> Html:
-    about = explanations.about
-    settings = {"sets": explanations.sets, **about["settings"]}
-    pairs = [(name, "-" if value is None else format_value(value)) for name, value in settings.items()]
-    versions = [(name, str(version)) for name, version in about["versions"].items()]
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    candidates = element("div", "", ", ".join(about["candidates"]))
-    parts = [
-        part("Search", "", facts(pairs)),
-        part("Variables searched", "most important first", candidates),
-        part("Versions", "", facts([*versions, ("written", today)])),
-    ]
-    return element("div", "panels", *(element("div", "panel", panel) for panel in parts))
-
-
-# --- the quality of predictions -------------------------------------------------------------------------------------
+def _overview(overview: Sequence[OutcomeOverview]) -> Html:
+    """Draw how often each variable is in the sets of each outcome, and for which values."""
+    drawn = [overview_part(of_outcome, MAX_VARIABLES) for of_outcome in overview[:MAX_OUTCOMES] if of_outcome.n_sets]
+    text = (
+        "How often each variable is in the sets that keep an outcome, and which values most of these rows have, blue "
+        "on the values of all training rows."
+    )
+    return joined([element("p", "", text), _panels(drawn)]) if drawn else Html("")
 
 
 def report_quality(explanations: Explanations) -> Quality | None:
@@ -288,51 +205,210 @@ def report_quality(explanations: Explanations) -> Quality | None:
     return quality_out_of_bag(fitted, sets)
 
 
-def quality_parts(quality: Quality) -> list[Html]:
-    """Write the quality as panels."""
-    if quality.classes is None:
-        return [_errors(quality)]
-    figures = [Share(name, value, format_share(value)) for name, value in quality.of_focus.items() if value >= 0]
-    of_focus = [part(f"How well {quality.focus} is predicted", "out of bag", bars(figures))] if figures else []
-    return [*of_focus, part("Confusion matrix", "out of bag", _confusion(quality)), _by_class(quality)]
+def _quality(explanations: Explanations) -> Html:
+    quality = report_quality(explanations)
+    if quality is None:
+        return Html("")
+    text = f"{quality.title} Rows with a sufficient set are those of this report."
+    tiles = element("div", "tiles", *quality_tiles(quality))
+    return joined([element("p", "", text), tiles, _panels(quality_panels(quality))])
 
 
-def _errors(quality: Quality) -> Html:
-    errors = np.abs(quality.observed.astype(np.float64) - quality.predicted.astype(np.float64))
-    sizes = [format_number(float(size)) for size in np.quantile(errors, QUANTILES)]
-    lines = [
-        f"{format_percent(level)} % of the rows are predicted within {size}."
-        for level, size in zip(QUANTILES, sizes, strict=True)
-    ]
-    texts = [quality.summary, *lines]
-    return part("Predicted and observed", "out of bag", *(element("div", "", text) for text in texts))
+def _reasons(reasons: Reasons | None) -> Html:
+    """Sum up the reasons of all rows."""
+    if reasons is None:
+        return Html("")
+    note = element("p", "note", "The cards of the rows state their reasons; the search finds their words.")
+    return joined([*_paragraphs(reasons), note, _panels(reason_counts(reasons))])
 
 
-def _confusion(quality: Quality) -> Html:
-    labels, counts, shares = gather_rare(quality, MAX_CLASSES)
-    corner = "model ↓ predicted →" if quality.is_agreement else "observed ↓ predicted →"
-    lines = [element("tr", "", element("th", "", corner), *(element("th", "", label) for label in labels))]
-    for i, label in enumerate(labels):
-        cells = [
-            element("td", "right" if i == j else "", f"{n:,}", element("div", "note", f"{format_percent(share)} %"))
-            for j, (n, share) in enumerate(zip(counts[i].tolist(), shares[i].tolist(), strict=True))
-        ]
-        lines.append(element("tr", "", element("th", "", label), *cells))
-    return element("div", "scroll", element("table", "confusion", *lines))
+def _changes(changes: Changes | None) -> Html:
+    """Write what would change the outcomes of rows."""
+    if changes is None:
+        return Html("")
+    if not isinstance(changes, Changes):
+        raise TypeError(f"`changes` must be what `what_if` returns, got {type(changes).__name__}.")
+    shown = [element("div", "part", *change_parts(answer)) for answer in changes[:MAX_CHANGES]]
+    more = len(changes) - len(shown)
+    return joined([*_paragraphs(changes), *shown, *optional("p", "note", f"And {more} more rows." if more > 0 else "")])
 
 
-def _by_class(quality: Quality) -> Html:
-    drawn: list[str] = []
-    with_set = {share.outcome: share for share in quality.sets if share.n_explained}
-    for one in quality.by_class[:MAX_CLASSES]:
-        shares = [
-            Share(name, value, format_share(value))
-            for name, value in (("recall", one.recall), ("precision", one.precision))
-            if not np.isnan(value)
-        ]
-        if one.label in with_set:
-            share = with_set[one.label]
-            text = f"{format_percent(share.share)} % of {share.n_explained:,}"
-            shares.append(Share("explained rows with a set", share.share, text))
-        drawn += [element("div", "class-name", f"{one.label} ({one.n_rows:,} rows)"), bars(shares)]
-    return part("By class", "recall and precision out of bag", *drawn)
+def _paragraphs(answers: Reasons | Changes) -> list[Html]:
+    return [element("p", "", line) for line in str(answers).splitlines()]
+
+
+def _terms(explanations: Explanations) -> dict[str, str]:
+    """Write what the terms of the page mean for these rows."""
+    settings = explanations.fitted.settings
+    interval = ""
+    if explanations.intervals is not None:
+        text = f"the forest's own {format_percent(explanations.fitted.interval_share)} % interval at the row"
+        if settings.radius is not None:
+            text = f"the outcome plus or minus {rounded(settings.radius, 4)}"
+        interval = f"An outcome that is a number counts as the same while it stays within this interval: {text}."
+    level, mark = f"a probability of at least {settings.pi:g}", f"{settings.pi:g}"
+    if isinstance(explanations.fitted.level_of_rules(), dict):
+        level, mark = f"at least {explanations.level_text}", "the level of the class"
+    if settings.confidence is not None:
+        level += f" (its lower bound at {format_confidence(settings.confidence)})"
+    return {
+        "level": level,
+        "importance": IMPORTANCE_MEANINGS["minimal"],
+        "mark": mark,
+        "bound": format_confidence(settings.confidence or SHOWN_CONFIDENCE),
+        "interval": joined([element("dt", "", "Interval"), element("dd", "", interval)] if interval else []),
+    }
+
+
+def _about(explanations: Explanations) -> list[tuple[str, str]]:
+    """Write what was explained by what, without the names of parameters."""
+    about = explanations.about
+    n_columns, n_variables = len(about["columns"]), len(about["variables"])
+    grouped = "" if n_columns == n_variables else f", {counted(n_variables, 'variable')}"
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    pairs = {
+        "Outcome": about["target"],
+        "Outcome that matters": "" if about["focus"] is None else str(about["focus"]),
+        "Explained model": about["model"] or "",
+        "Training table": f"{counted(about['n_rows'], 'row')}, {counted(n_columns, 'column')}{grouped}",
+        "Forest": counted(about["forest"]["n_estimators"], "tree"),
+        "Probability": level_fact(about["settings"], about["task"]),
+        "Cannot be changed": ", ".join(about["fixed"]),
+        "Variables searched": ", ".join(about["candidates"]),
+        "Written": f"{datetime.datetime.now(datetime.UTC).date().isoformat()}, {versions}",
+    }
+    return [(name, text) for name, text in pairs.items() if text]
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def report_rules(explanations: Explanations) -> tuple[GlobalRule, ...]:
+    """Collect the distinct rules of the explained rows, those that cover most training rows first."""
+    if not any(rule is not None for rule in explanations.rules):
+        return ()
+    # Most of what is shown needs no list of rules: it is imported where a report collects one.
+    from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+
+    kind = GlobalRulesRegressor if explanations.fitted.classes is None else GlobalRulesClassifier
+    return tuple(sorted(kind.from_explanations(explanations).rules_, key=lambda line: -line.coverage))
+
+
+def _rules(explanations: Explanations) -> Html:
+    """Write the rules of each outcome as a table, the outcome that matters first."""
+    lines = report_rules(explanations)
+    if not lines:
+        return Html("")
+    is_class = explanations.intervals is None
+    precision = "the mark on its bar is the share of all training rows with the outcome"
+    text = (
+        "The distinct rules of the explained rows. Coverage is the share of the training rows that a rule covers; "
+        f"precision is what to expect of new rows, and {precision if is_class else '1 - MSE / variance'}."
+    )
+    labels = [label for label, _ in outcome_masks(explanations)] if is_class else [""]
+    drawn = [element("p", "", text)]
+    for label in labels:
+        of_label = [line for line in lines if label in ("", str(line.output))]
+        head = optional("h3", "", label and f"{label}: {counted(len(of_label), 'rule')}")
+        drawn += [*head, _rule_table(explanations, of_label[:MAX_RULES], label)] if of_label else []
+        if len(of_label) > MAX_RULES:
+            summary = element("summary", "", f"{len(of_label) - MAX_RULES} more rules, which cover fewer rows")
+            drawn.append(element("details", "", summary, _rule_table(explanations, of_label[MAX_RULES:], label)))
+    return joined(drawn)
+
+
+def _rule_table(explanations: Explanations, lines: Sequence[GlobalRule], label: str) -> Html:
+    rows, body = explanations.explained[0], []
+    for line in lines:
+        picture, base = picture_line(line), line.rule.base_rate
+        covered = np.flatnonzero(line.rule.covers(rows)).tolist()
+        n_rows, what = counted(len(covered), "row"), f" covered by {picture.premise}"
+        button = element(
+            "button", "link", n_rows, type="button", data_rows=join_numbers(covered), aria_label=n_rows + what
+        )
+        notes = [picture.note, picture.checked]
+        all_rows = "" if base is None or not label else f"{format_share(base)} of all rows"
+        sentence = element("div", "sentence", sentence_words(picture.sentence))
+        body.append(
+            element(
+                "tr",
+                "",
+                element("td", "", sentence, *(one for note in notes for one in optional("div", "note", note))),
+                _share_cell(
+                    picture.coverage.value, picture.coverage.text, counted(line.support, "training row"), "plain"
+                ),
+                _share_cell(picture.precision.value, picture.precision.text, all_rows, "", base if label else None),
+                element("td", "", button if covered else "0 rows"),
+            )
+        )
+    heads = ("Rule", "Coverage", "Precision", "Explained rows")
+    head = element("tr", "", *(element("th", "", text, scope="col") for text in heads))
+    return element("div", "scroll", element("table", "rules", element("thead", "", head), element("tbody", "", *body)))
+
+
+def _share_cell(share: float, text: str, note: str, kind: str, tick: float | None = None) -> Html:
+    drawn = element("div", "bar-cell", bar(share, kind, tick), element("span", "number", text))
+    return element("td", "share", drawn, *optional("div", "note", note))
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _cards(explanations: Explanations, overview: Sequence[OutcomeOverview], reasons: Reasons | None) -> Html:
+    """Draw the cards of the rows: those of the outcome that matters with a sufficient set come first."""
+    group_of = np.zeros(len(explanations), dtype=np.intp)
+    for group, of_outcome in enumerate(overview):
+        group_of[of_outcome.is_in] = group
+    is_first = np.zeros(len(explanations), dtype=bool)
+    if explanations.fitted.focus is not None:
+        is_first = explanations.has_set & (explanations.outcomes == explanations.fitted.focus)
+    order = np.argsort(~is_first, kind="stable")[:MAX_CARDS]
+    is_contested, place = (
+        explanations.is_contested[order],
+        {name: v for v, name in enumerate(explanations.variable_names)},
+    )
+    drawn = []
+    for i, explanation, contested in zip(order.tolist(), explanations[order], is_contested.tolist(), strict=True):
+        states = {"set": explanation.is_sufficient, "none": not explanation.is_sufficient, "contested": contested}
+        states["disagrees"] = not explanation.forest_agrees
+        named = {
+            "data_row": str(i),
+            "data_outcome": str(group_of[i]),
+            "data_state": " ".join(state for state, is_so in states.items() if is_so),
+            "data_variable": join_numbers(place[name] for name in explanation.best_set.variables),
+        }
+        drawn.append(_card(explanation, None if reasons is None else reasons[i], named))
+    return joined(drawn)
+
+
+def _card(explanation: Explanation, reasons: RowReasons | None, named: dict[str, str]) -> Html:
+    """Draw the card of a row with all values of the row below."""
+    picture = picture_explanation(explanation)
+    picture = replace(picture, advice=plain_advice(picture.advice))
+    listed = []
+    if reasons is not None:
+        texts = [str(reason) for reason in reasons.reasons] or [reasons.lead]
+        listed = [part("Reasons", "", *(element("div", "", text) for text in texts))]
+    text_of = explanation.sentences.value_text
+    values = facts((name, text_of(name, value)) for _, columns in explanation.values for name, value in columns)
+    details = element("details", "", element("summary", "", "All values of this row"), values)
+    return element("article", "suffice card", *explanation_parts(picture, listed), details, **named)
+
+
+def _share_shapes(markup: Html, shapes: dict[str, str]) -> Html:
+    """State the silhouette of each column once, as a class: each takes half a kilobyte."""
+
+    def name(match: re.Match[str]) -> str:
+        return f'class="outline {shapes.setdefault(match[1], f"s{len(shapes)}")}"'
+
+    return Html(re.sub(r'class="outline" style="(clip-path:[^"]+)"', name, markup))
+
+
+def _more_rows(explanations: Explanations) -> Html:
+    n_left = len(explanations) - MAX_CARDS
+    text = (
+        f"The first {MAX_CARDS} rows are drawn; the figures above count all {len(explanations):,}."
+        if n_left > 0
+        else ""
+    )
+    return joined(optional("p", "note", text))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from suffice._show import drawing
 from suffice._show.axis import Span, Spans, spans
 from suffice._show.drawing import BLUE, GREY, STYLES, VERMILION, Floats, Group
+from suffice._table.condition import all_cover
 from suffice._text import counted, format_probability
 from suffice.errors import check_number, check_word, did_you_mean
 from suffice.explaining.curve import Curve, compute_curve
@@ -194,9 +195,7 @@ def draw_rule(
     if len(chosen) > 1:
         rules = [r for r in chosen if any(c.name in names for c in r.conditions)][: len(STYLES)] or chosen[:1]
     elsewhere = list(dict.fromkeys(c for r in rules for c in r.conditions if c.name not in names))
-    is_drawn = np.ones(table.n_rows, dtype=bool)
-    for condition in elsewhere:
-        is_drawn &= condition.covers_rows(table)
+    is_drawn = all_cover(elsewhere, table)
     groups = [replace(group, is_in=group.is_in & is_drawn) for group in drawing.outcome_groups(explanation, outcomes)]
     title = _rule_title(rules, len(chosen), elsewhere, int(np.count_nonzero(is_drawn)))
     ax = drawing.make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(title) / 350)

@@ -1,15 +1,13 @@
 """Conditions of rules as values: what a rule asks of one column, what satisfies it, and how it reads.
 
-Text, SQL, pandas queries and polars expressions are views of the value.
+Text and SQL are views of the value.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
 import operator
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from numbers import Real
 from typing import Any, Literal
@@ -18,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, read_columns
-from suffice._text import format_category, format_exactly, whole_ends
+from suffice._text import format_category, format_exactly, printed, whole_ends
 
 _SQL_PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY", "weekday": "ISODOW", "hour": "HOUR"}
 # Whole numbers below this are exact in every numeric type of a database, float32 included.
@@ -218,6 +216,7 @@ class Condition:
         """The labels as numbers, Monday being 0."""
         return [WEEKDAYS.index(label) for label in self.labels or ()]
 
+    @printed
     def __str__(self) -> str:
         """Return the condition as it stands in a sentence."""
         if self.shown is not self:
@@ -259,67 +258,10 @@ class Condition:
             labels = [day + 1 for day in self._weekdays] if self.part else self.labels
             listed = ", ".join(to_sql_literal(label) for label in labels)
             compared = [f"{operand} {'NOT IN' if self.excluded else 'IN'} ({listed})"]
-        return self._join(compared or [f"{name} IS NOT NULL"], " AND ", " OR ", f"{name} IS NULL")
-
-    def to_pandas_query(self) -> str:
-        """Write the condition for ``pandas.DataFrame.query``.
-
-        Returns
-        -------
-        str
-            The query. `Rule.to_pandas_query` also checks that pandas can read the name of the column.
-        """
-        column = quote_for_pandas(self.column)
-        if self.labels:
-            operand, labels = (f"{column}.dt.day_of_week", self._weekdays) if self.part else (column, list(self.labels))
-            listed = f"{operand}.isin({labels!r})"
-            compared = [f"(not {listed})", f"{column}.notna()"] if self.excluded else [listed]
-            return self._join(compared, " and ", " or ", f"{column}.isna()")
-        operand = column if self.part is None else f"{column}.dt.{self.part}"
-        # Without astype pandas rounds the end to float32 for a float32 column.
-        compared = [f"{operand}.astype('float64') {sign} {end!r}" for sign, end in self._comparisons]
-        return self._join(compared or [f"{column}.notna()"], " and ", " or ", f"{column}.isna()")
-
-    def _join(self, compared: list[str], and_: str, or_: str, is_missing: str) -> str:
         if not self.values:
-            return is_missing
-        return f"({and_.join(compared)}{or_}{is_missing})" if self.missing else and_.join(compared)
-
-    def to_polars(self) -> Any:
-        """Write the condition as a polars expression.
-
-        Returns
-        -------
-        polars.Expr
-            True for the rows that satisfy it and False, never null, for others.
-        """
-        pl = import_library("polars", "to_polars")
-        name = self.column
-        if name == "*" or (name.startswith("^") and name.endswith("$")):  # polars' patterns
-            name = f"^{re.escape(name)}$"
-        column = pl.col(name)
-        # NaN is a missing number; text and categories have none. Only the type of the column says which it holds.
-        is_null = column.is_null() | column.map_batches(_is_nan, return_dtype=pl.Boolean)
-        if not self.values or not (self._comparisons or self.labels):
-            return is_null if not self.values else ~is_null
-        if self.labels:
-            operand, labels = (
-                (column.dt.weekday(), [day + 1 for day in self._weekdays]) if self.part else (column, list(self.labels))
-            )
-            if self.part is None:
-                # polars refuses labels that an Enum does not have, and in other columns labels of another type.
-                kinds = {str: pl.String, bool: pl.Boolean, int: pl.Float64, float: pl.Float64}
-                operand = operand.cast(kinds[type(labels[0])], strict=False)
-                labels = [float(label) if type(label) is int else label for label in labels]
-            listed = operand.is_in(labels)
-            covered = (~listed if self.excluded else listed).fill_null(False) & ~is_null
-            return covered | is_null if self.missing else covered
-        numbers = (column if self.part is None else getattr(column.dt, self.part)()).cast(pl.Float64)
-        numbers = numbers.fill_nan(None)  # polars holds NaN greater than any number
-        covered = numbers.is_not_null()
-        for sign, end in self._comparisons:
-            covered = covered & _OPERATORS[sign](numbers, end).fill_null(False)
-        return covered | numbers.is_null() if self.missing else covered
+            return f"{name} IS NULL"
+        joined = " AND ".join(compared) or f"{name} IS NOT NULL"
+        return f"({joined} OR {name} IS NULL)" if self.missing else joined
 
 
 def check_conditions(conditions: Sequence[Condition]) -> None:
@@ -333,10 +275,12 @@ def check_conditions(conditions: Sequence[Condition]) -> None:
         names.add(condition.name)
 
 
-def _is_nan(column: Any) -> Any:
-    """Return which values of a polars series are NaN."""
-    column = column.alias("x")  # polars would take "^a$" for a pattern
-    return column.is_nan().fill_null(False) if column.dtype.is_float() else column.is_null() & False
+def all_cover(conditions: Iterable[Condition], table: Table) -> NDArray[np.bool_]:
+    """Return which rows of a table satisfy all of some conditions."""
+    covered = np.ones(table.n_rows, dtype=np.bool_)
+    for condition in conditions:
+        covered &= condition.covers_rows(table)
+    return covered
 
 
 def _to_sql_number(number: float) -> str:
@@ -352,16 +296,3 @@ def to_sql_literal(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
-
-
-def quote_for_pandas(name: str) -> str:
-    """Write the name of a column for a pandas query."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def import_library(module: str, method: str) -> Any:
-    """Import a library that is not installed with the package."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise ImportError(f"`{method}` needs {module}: pip install {module}.") from None

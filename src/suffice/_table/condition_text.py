@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from suffice._table.condition import Condition
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
-from suffice._text import format_category
+from suffice._text import format_category, printable
 from suffice.errors import did_you_mean
 
 _NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
@@ -129,7 +129,9 @@ def _search(
 ) -> tuple[list[RuleText], int]:
     """Find up to two ways to read a text, and the position after which nothing can be read."""
     parts = {f"{name}.{part}": (name, part) for name in column_names for part in DATE_PARTS}
-    names = {name: known for name, known in [*parts.items(), *((n, (n, None)) for n in column_names)] if name in text}
+    every = {**parts, **{name: (name, None) for name in column_names}}
+    every = {printable(name): known for name, known in every.items()} | every  # texts write names so
+    names = {name: known for name, known in every.items() if name in text}
     readings: list[RuleText] = []
     unread = start
     todo: list[tuple[int, tuple[Condition, ...]]] = [(start, ())]
@@ -294,6 +296,7 @@ def _refused(text: str, at: int, names: Sequence[str]) -> ValueError:
 def _at(text: str, at: int, problem: str) -> ValueError:
     """Mark the spot in the text."""
     error = ValueError(problem)
-    line = re.sub(r"\s", " ", text)
-    error.add_note(f"  {line}\n  {' ' * at}^")  # what Python shows below the message; the command and the app do not
+    before, after = (printable(re.sub(r"\s", " ", part)) for part in (text[:at], text[at:]))
+    # What Python shows below the message; the command and the app do not.
+    error.add_note(f"  {before}{after}\n  {' ' * len(before)}^")
     return error

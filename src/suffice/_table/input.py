@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from suffice._table.frames import as_frame, as_rows
@@ -80,7 +79,6 @@ def read_input(
     # scikit-learn's own check takes 50 us, and the first one 30 ms, which is longer than the search of a row.
     is_plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iuf" and X.shape[1] > 0 and not reset
     if frame is None and not isinstance(X, Table) and not is_dict and not is_plain and not _holds_text(X):
-        _check_is_table(X)
         array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0)
         _check_n_rows(len(array), min_rows)
         return Table.from_array(array)
@@ -117,33 +115,6 @@ def _check_n_rows(n_rows: int, least: int) -> None:
         # "sample" is the word that scikit-learn's estimator checks look for.
         rows = "no rows (0 samples)" if n_rows == 0 else "only one row (1 sample)"
         raise ValueError(f"`X` has {rows}: `fit` needs at least {counted(least, 'row')}.")
-
-
-def _check_is_table(X: Any) -> None:
-    """Refuse what is no table: sparse matrices, arrays of more than two dimensions, complex numbers, and one line."""
-    if issparse(X):
-        raise TypeError("`X` is a sparse matrix, but must be a table with all its values: pass `X.toarray()`.")
-    _check_array(X if hasattr(X, "ndim") else _as_array(X))
-    if isinstance(X, np.ndarray | list | tuple) and len(X) and all(np.ndim(value) == 0 for value in X):
-        # "Reshape your data" are the words that scikit-learn's estimator checks look for.
-        raise ValueError(
-            f"`X` holds {counted(len(X), 'value')} in one line, but must be a table. Reshape your data: [values] is "
-            "one row, and a dict of values or a row of a pandas frame has the names of the columns, too."
-        )
-
-
-def _check_array(array: Any) -> None:
-    if getattr(array, "ndim", 2) > 2:
-        raise ValueError(
-            f"`X` has {array.ndim} dimensions, {tuple(array.shape)}, but must be a table of rows and columns: reshape "
-            "it so that each row is one case, such as `X.reshape(len(X), -1)`."
-        )
-    if getattr(getattr(array, "dtype", None), "kind", "") == "c":
-        # "Complex data not supported" are the words that scikit-learn's estimator checks look for.
-        raise ValueError(
-            "`X` holds complex numbers. Complex data not supported: pass real and imaginary parts as columns "
-            "of their own."
-        )
 
 
 def _as_array(X: Any) -> NDArray[Any] | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice._table.encoding import Column, Encoding
 from suffice._table.frames import as_frame, as_rows, for_model
@@ -186,19 +185,3 @@ def _with_column(frame: Any, name: str, values: list[Any]) -> Any:
     fits = not (dtype.is_integer() and any(isinstance(v, float) and v != int(v) for v in values if v is not None))
     series = nw.new_series(name, values, dtype if fits else None, backend=frame.implementation)
     return frame.with_columns(series.alias(name))
-
-
-def recombine_rows(X: Any, picks: NDArray[np.intp]) -> Any:
-    """Make rows whose values come from several rows of a table."""
-    X = for_model(X)
-    frame = as_frame(X)
-    if frame is None:
-        array = np.asarray(X)
-        return array[picks, np.arange(array.shape[1])]
-    if frame.implementation.is_pandas():
-        native = frame.to_native()
-        taken = {name: native[name].take(picks[:, c]) for c, name in enumerate(native.columns)}
-        # pandas would align the columns by the labels of their rows.
-        return type(native)({name: column.reset_index(drop=True) for name, column in taken.items()})
-    columns = [frame[name][picks[:, c].tolist()] for c, name in enumerate(frame.columns)]
-    return frame[picks[:, 0].tolist()].with_columns(*columns).to_native()

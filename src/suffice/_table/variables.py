@@ -6,16 +6,15 @@ lists of them into sets.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import check_word, did_you_mean
+from suffice.errors import did_you_mean
 
 if TYPE_CHECKING:
     from suffice._table.encoding import Encoding
@@ -51,19 +50,11 @@ class Variables:
         return cls(tuple(names), tuple(columns_by_name[name] for name in names), tuple(column_names))
 
     @classmethod
-    def of_matrix(
-        cls,
-        encoding: Encoding,
-        matrix: NDArray[np.float32],
-        groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None,
-    ) -> Variables:
+    def of_encoding(cls, encoding: Encoding, groups: Mapping[str, Sequence[str | int]] | None) -> Variables:
         """Make the variables of a table, with their columns in its matrix; the parts of a date are one variable."""
         columns_of: dict[int, tuple[int, ...]] = {}
         for c, column in enumerate(encoding.columns):
             columns_of[column.source] = (*columns_of.get(column.source, ()), c)
-        if isinstance(groups, str):
-            check_word("groups", groups, ("detect",))
-            groups = detect_groups(encoding.names, {i: matrix[:, c[0]] for i, c in columns_of.items() if len(c) == 1})
         of_table = cls.from_columns(encoding.names, groups)
         names, columns = [], []
         for name, sources in zip(of_table.names, of_table.columns, strict=True):
@@ -127,25 +118,6 @@ class Variables:
             for variable in variables:
                 numbers[list(self.columns[variable])] = number
         return numbers
-
-
-def detect_groups(names: Sequence[str], columns: Mapping[int, NDArray[np.float32]]) -> dict[str, list[int]]:
-    """Find the indicator columns that an encoder made from one column of categories."""
-    members: dict[str, list[int]] = {}
-    for i, values in columns.items():
-        if np.all((values == 0) | (values == 1)):
-            for match in re.finditer("[_=.: -]", names[i]):
-                if match.start() > 0:
-                    members.setdefault(names[i][: match.start()], []).append(i)
-    groups: dict[str, list[int]] = {}
-    grouped: set[int] = set()
-    for prefix in sorted(members, key=len):
-        indicators = [i for i in members[prefix] if i not in grouped]
-        if len(indicators) < 2 or prefix in names or np.max(sum(columns[i] for i in indicators)) > 1:
-            continue
-        groups[prefix] = indicators
-        grouped.update(indicators)
-    return groups
 
 
 def _is_collection(value: object) -> bool:

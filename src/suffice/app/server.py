@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash.exceptions import PreventUpdate
 
 from suffice._show.cards import read_template
 from suffice._text import format_share
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
 
 _BLUES = ["#e5f3fb", "#cde4f2", "#9bc8e6", "#66aad9", "#3f91ce", "#2781c8", "#0072b2", "#00639c", "#00578b", "#004a79"]
-_TABS = {"row": "One row", "rows": "Many rows", "rules": "Global rules", "quality": "Model quality"}
+_TABS = {"row": "One row", "rows": "Many rows", "rules": "Rules", "quality": "Quality"}
 _PANES = {"rows": many_rows.layout, "rules": rule_list.layout, "quality": model_quality.layout}
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -46,7 +47,7 @@ def make_app(sessions: Sessions, pending: PendingTables | None = None, names: Se
         update_title="",
         title="suffice",
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
-        index_string=_PAGE.replace("CARD_CSS", read_template("card.css")),
+        index_string=_PAGE.replace("CARD_CSS", "".join(map(read_template, ("card.css", "page.css")))),
     )
     app.layout = dmc.MantineProvider(
         [
@@ -61,13 +62,13 @@ def make_app(sessions: Sessions, pending: PendingTables | None = None, names: Se
         lambda path, search: _page(sessions, pending, path, search)
     )
     app.callback(
-        output=[Output(f"pane-{name}", "children") for name in _PANES],
-        inputs={
-            "stored": Input("view", "data"),
-            "panes": {name: State(f"pane-{name}", "children") for name in _PANES},
-        },
+        [Output(f"pane-{name}", "children") for name in _PANES],
+        Output("filled", "data"),
+        Input("tabs", "value"),
+        State("view", "data"),
+        State("filled", "data"),
         prevent_initial_call=True,
-    )(lambda stored, panes: _fill(sessions, stored, panes))
+    )(lambda tab, stored, filled: _fill(sessions, tab, stored, filled))
     for page in (one_row, many_rows, rule_list, model_quality):
         page.register(app, sessions, jobs)
     start.register(app, sessions, jobs, pending)
@@ -87,24 +88,25 @@ def _page(sessions: Sessions, pending: PendingTables, path: str | None, search: 
     if re.search("[?&]row=", search or "") is None:
         view = view.with_(row=workspace.first_row)
     view = workspace.check(view)
-    tabs = dmc.TabsList([dmc.TabsTab(text, value=name) for name, text in _TABS.items()])
     panes: dict[str, Any] = {"row": one_row.layout(workspace, view), **dict.fromkeys(_PANES)}
     if view.tab != "row":
         panes[view.tab] = _PANES[view.tab](workspace)
+    heads = dmc.TabsList([dmc.TabsTab(text, value=name) for name, text in _TABS.items()])
+    bodies = [dmc.TabsPanel(html.Div(pane, id=f"pane-{name}"), value=name) for name, pane in panes.items()]
     return [
         _header(workspace),
-        html.Nav(dmc.Tabs(tabs, id="tabs", value=view.tab)),
-        html.Main([html.Div(pane, id=f"pane-{name}", hidden=name != view.tab) for name, pane in panes.items()]),
+        html.Main(dmc.Tabs([heads, *bodies], id="tabs", value=view.tab)),
         dcc.Store(id="view", data=view.to_store()),
+        dcc.Store(id="filled", data=["row", view.tab]),
     ]
 
 
-def _fill(sessions: Sessions, stored: Any, panes: dict[str, Any]) -> tuple[Any, ...]:
+def _fill(sessions: Sessions, tab: str, stored: Any, filled: list[str]) -> list[Any]:
     """Lay out a page when it is first opened, so that the first page does not wait for the others."""
-    workspace, view = sessions.open(stored)
-    return tuple(
-        _PANES[name](workspace) if view.tab == name and not content else no_update for name, content in panes.items()
-    )
+    workspace, _ = sessions.open(stored)
+    if tab in filled or tab not in _PANES:
+        raise PreventUpdate
+    return [*(_PANES[name](workspace) if name == tab else no_update for name in _PANES), [*filled, tab]]
 
 
 def _header(workspace: Workspace | None) -> html.Header:
@@ -115,11 +117,13 @@ def _header(workspace: Workspace | None) -> html.Header:
         quality = f"{format_share(value)} out of bag" if value > 0 else "unknown or poor"
         size = f"{workspace.frame.height} rows · {len(explainer.variable_names_)} variables"
         facts = f"{size} · {explainer.target_name_} · {measure} {quality}"
-        title += [html.Span(workspace.name, className="table-name"), html.Span(facts, className="note facts-line")]
+        title += [html.H1(workspace.name, className="table-name"), html.Span(facts, className="note facts-line")]
     buttons = [
         html.A("Open", href="/start", className="button"),
         html.Button("Copy link", id="copy", className="button", **({} if workspace is not None else {"hidden": True})),
-        html.Button("◐", id="scheme-toggle", className="button", title="Light or dark"),
+        html.Button(
+            "◐", id="scheme-toggle", className="button", title="Light or dark", **{"aria-label": "Light or dark"}
+        ),
     ]
     return html.Header([html.Div(title, className="title-line"), html.Div(buttons, className="buttons")])
 
@@ -133,22 +137,14 @@ def _connect_browser(app: Dash) -> None:
     connect("scheme", Output("scheme", "data"), Input("scheme-toggle", "n_clicks"), State("scheme", "data"))
     connect("paint", Output("provider", "forceColorScheme"), Input("scheme", "data"))
     connect(
-        "slide",
-        Output({"type": "slide", "column": MATCH}, "value"),
-        Output({"type": "value", "column": MATCH}, "value", allow_duplicate=True),
-        Input({"type": "slide", "column": MATCH}, "value"),
-        Input({"type": "value", "column": MATCH}, "value"),
-        prevent_initial_call=True,
-    )
-    connect(
-        "outside",
-        Output({"type": "outside", "column": ALL}, "children"),  # with MATCH, 200 columns would stop the browser
+        "marks",
+        Output("own-values", "id"),
         Input({"type": "value", "column": ALL}, "value"),
-        State("training-ranges", "data"),
+        Input("own-values", "data"),
     )
-    for name in ("pi", "alpha", "n-candidates"):
+    for name in ("pi", "alpha"):
         connect("text", Output(f"{name}-text", "children"), Input(name, "value"))
-    connect("tabs", *(Output(f"pane-{name}", "hidden") for name in _TABS), Input("tabs", "value"))
+    connect("resize", Output("tabs", "className"), Input("tabs", "value"), prevent_initial_call=True)
     connect(
         "search",
         Output("rule-grid", "dashGridOptions"),

@@ -16,6 +16,7 @@ import shutil
 import socket
 import tempfile
 import threading
+import traceback
 import webbrowser
 from collections.abc import Callable, Sequence
 from html import escape
@@ -23,10 +24,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
+from dash.exceptions import DashException
 from flask import Flask, Response, abort, redirect, request
 from waitress import create_server, wasyncore
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
+
+from suffice._text import printable
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -34,13 +38,17 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PORT = 8050
 N_THREADS = 8  # requests that are answered at the same time
-N_CONNECTIONS = 200
+N_CONNECTIONS = 200  # with more, the one that was idle longest is closed
+_MORE_CONNECTIONS = 20  # that are accepted if none is idle; further ones wait
 IDLE_SECONDS = 60  # after which a connection without a request is closed
 _SMALL = 2**16  # bytes that a client without the cookie may send; waitress stores a body before the app sees it
 TOKEN_VARIABLE = "SUFFICE_APP_TOKEN"
 LOCAL_NAMES = ("127.0.0.1", "localhost", "::1")
 _MIN_TOKEN = 16  # characters of a token that the user chooses
 _COOKIE = "suffice"
+# What a request raises that does not fit the page: callbacks take what they are sent for what the page holds.
+_OF_JUNK = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, DashException)
+_PACKAGE = Path(__file__).parents[1]
 _REFUSAL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>suffice</title></head>
 <body style="font-family: sans-serif; margin: 3em"><h1>This page needs its token</h1>
@@ -80,9 +88,14 @@ def protect(server: Flask, token: str, script_hashes: Callable[[], Sequence[str]
 
     def check_host() -> None:
         # The name of another site may be made to point to this address.
-        host = (urlsplit(f"//{request.host}").hostname or "").lower()
         origin = request.headers.get("Origin")
-        if host not in allowed or (origin and urlsplit(origin).netloc.lower() != request.host.lower()):
+        try:
+            host = urlsplit(f"//{request.host}")
+            is_own = (host.hostname or "").lower() in allowed and (host.port or 1) > 0
+            is_own &= not origin or urlsplit(origin).netloc.lower() == request.host.lower()
+        except ValueError:  # "http://[" is no address, and "a:b" has no port
+            is_own = False
+        if not is_own:
             abort(403)
 
     def check_token() -> Response | None:
@@ -114,6 +127,22 @@ def protect(server: Flask, token: str, script_hashes: Callable[[], Sequence[str]
     server.before_request(check_host)
     server.before_request(check_token)
     server.after_request(add_headers)
+    for kind in _OF_JUNK:
+        server.register_error_handler(kind, _refuse_junk)
+
+
+def _refuse_junk(error: Exception) -> tuple[str, int]:
+    """Answer what no page of the app sends, and leave one line in the log, with the places of the app that it passed.
+
+    An error that the library raises is not of that kind: the app passes on what fits, and states what does not.
+    """
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if _PACKAGE in Path(frame.filename).parents]
+    if own and not Path(own[-1].filename).is_relative_to(_PACKAGE / "app"):
+        raise error
+    detail = printable(f"{type(error).__name__}: {error}"[:200])
+    places = " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in own[-4:])
+    logging.getLogger("suffice").warning("Refused a request: %s (%s)", detail, places or "not read")
+    return "The app cannot use this request: load the page again.", 400
 
 
 # --- the server -------------------------------------------------------------------------------------------------------
@@ -132,7 +161,7 @@ class Server:
             host=HOST,
             port=port,
             threads=N_THREADS,
-            connection_limit=N_CONNECTIONS,
+            connection_limit=N_CONNECTIONS + _MORE_CONNECTIONS,
             channel_timeout=IDLE_SECONDS,
             max_request_body_size=app.server.config["MAX_CONTENT_LENGTH"],
             ident=None,
@@ -185,6 +214,13 @@ def _channel_for(token: str) -> type[HTTPChannel]:
 
     class Channel(HTTPChannel):  # type: ignore[misc]
         parser_class = Parser
+
+        def __init__(self, server: Any, *args: Any, **options: Any) -> None:
+            super().__init__(server, *args, **options)
+            others = [one for one in server.active_channels.values() if one is not self]
+            idle = [one for one in others if not one.requests and not one.total_outbufs_len]
+            if len(others) >= N_CONNECTIONS and idle:  # else whoever opens many would keep all others out
+                min(idle, key=lambda one: one.last_activity).handle_close()
 
     return Channel
 

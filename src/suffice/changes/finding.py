@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,21 +11,14 @@ import numpy as np
 
 from suffice._forest.outcomes import read_targets
 from suffice._forest.progress import progress_bar
+from suffice._forest.trees import spaced_rows
 from suffice._table.condition import Condition
 from suffice._table.input import read_outcomes
 from suffice._text import counted, to_plain
-from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, make_boxes, read_ranges, region_of_rows, take_boxes
+from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, make_boxes, region_of_rows, take_boxes
 from suffice.changes.making import ChangeMaker, names_of, sides_of
 from suffice.changes.model import AskedModel, MovableRows, ask_boxes, cut_boxes
-from suffice.changes.search import (
-    ChangeSearch,
-    FoundChanges,
-    columns_of,
-    evenly_spaced,
-    find_changes,
-    holds_at_rows,
-    levels_of,
-)
+from suffice.changes.search import ChangeSearch, FoundChanges, columns_of, find_changes, holds_at_rows
 from suffice.changes.values import Changes, RegionalChange, RegionalChanges
 from suffice.explaining.rule import Rule
 
@@ -58,10 +51,7 @@ def find_for_rows(
         may = counted(len(limits.changeable), "variable")
         raise ValueError(f"`min_size` must be at most the number of variables that may change: {may}.")
     outcomes = read_outcomes(rows.values, len(rows.matrix))
-    targets = read_targets(target, outcomes, state.classes)
-    is_reached = [bool(target.holds(outcomes[i : i + 1])[0]) for i, target in enumerate(targets)]
-    search = ChangeSearch(state, targets, levels_of(state, targets), limits, options)
-    open_rows = [i for i, reached in enumerate(is_reached) if not reached]
+    search, is_reached, open_rows = _begin_search(state, target, outcomes, options, limits)
     matrix = rows.matrix[open_rows]
     with progress_bar(len(open_rows), progress) as report:
         found = find_changes(search.take(open_rows), region_of_rows(matrix), limits.boxes(matrix), report)
@@ -76,12 +66,22 @@ def find_for_rows(
             source=rows.source,
             id=None if rows.ids is None else rows.ids[i],
         )
-        for i in range(len(targets))
+        for i in range(len(outcomes))
     ]
     if confirm and state.model is not None:
         asked_model = AskedModel(MovableRows(state, rows.X, rows.matrix), maker)
         answers = asked_model.search_again(asked_model.confirm(answers), progress)
     return Changes(answers, state.without_model, rows.library, rows.X)
+
+
+def _begin_search(
+    state: Fitted, target: Any, outcomes: NDArray[Any], options: ChangeOptions, limits: Limits
+) -> tuple[ChangeSearch, list[bool], list[int]]:
+    """Read what is wanted of rows or rules; return also which have it already, and the places of the others."""
+    targets = read_targets(target, outcomes, state.classes)
+    is_reached = [bool(wanted.holds(outcomes[i : i + 1])[0]) for i, wanted in enumerate(targets)]
+    search = ChangeSearch(state, targets, np.full(len(targets), state.settings.pi), limits, options)
+    return search, is_reached, [i for i, reached in enumerate(is_reached) if not reached]
 
 
 Line: TypeAlias = tuple[tuple[Condition, ...], Any]
@@ -153,13 +153,11 @@ def find_for_rules(
 ) -> RegionalChanges:
     """Find what would change the outcome of all rows that a rule covers."""
     options = replace(options, n=1 if options.check == "everywhere" else N_OF_RULE)
-    lines = read_rules(rules, state)
-    targets = read_targets(target, np.array([outcome for _, outcome in lines]), state.classes)
-    search = ChangeSearch(state, targets, levels_of(state, targets), limits, options)
+    lines = read_rules(rules)
+    outcomes = np.array([outcome for _, outcome in lines])
+    search, _, open_lines = _begin_search(state, target, outcomes, options, limits)
     regions = regions_of(state, [conditions for conditions, _ in lines])
-    is_reached = [bool(t.holds(np.array([outcome]))[0]) for t, (_, outcome) in zip(targets, lines, strict=True)]
     found = [RegionalBox(None, exists=False, is_reached=True)] * len(lines)
-    open_lines = [i for i, reached in enumerate(is_reached) if not reached]
     boxes = search_regions(search.take(open_lines), take_boxes(regions, open_lines), movable)
     for i, box in zip(open_lines, boxes, strict=True):
         found[i] = box
@@ -167,45 +165,22 @@ def find_for_rules(
     return RegionalChanges(changes, state.without_model)
 
 
-def read_rules(rules: Any, state: Fitted) -> list[Line]:
+def read_rules(rules: Any) -> list[Line]:
     """Read rules of any kind."""
     lines = getattr(rules, "rules_", rules)
-    if isinstance(lines, Rule | Mapping):
+    if isinstance(lines, Rule):
         lines = [lines]
     if not isinstance(lines, Iterable):
-        raise TypeError(f"`rules` must hold rules or dicts of columns, got {type(lines).__name__}.")
+        raise TypeError(f"`rules` must hold rules, got {type(lines).__name__}.")
     read = []
     for line in lines:
         if line is None:
             continue
-        if isinstance(line, Mapping):
-            read.append(_read_query(state, line))
-            continue
         rule = getattr(line, "rule", line)
         if not isinstance(rule, Rule):
-            raise TypeError(f"`rules` must hold rules or dicts of columns, got {type(line).__name__}.")
+            raise TypeError(f"`rules` must hold rules, got {type(line).__name__}.")
         read.append((rule.conditions, getattr(line, "output", rule.outcome)))
     return read
-
-
-def _read_query(state: Fitted, query: Mapping[str, Any]) -> Line:
-    """Read a query over columns. Its outcome is the most frequent one of the rows there, or the mean of numbers."""
-    low, high, labels = read_ranges(state, query, "rules")
-    box = []
-    for c in sorted({*low, *high, *labels}):
-        column = state.encoding.columns[c]
-        names = tuple(label for code in labels[c] for label in column.labels[code]) if c in labels else None
-        ends = low.get(c, -math.inf), high.get(c, math.inf)
-        name = state.encoding.names[column.source]
-        box.append(Condition(name, *ends, low_closed=c in low, labels=names, part=column.part, reads=column.reads))
-    rows = rows_in_region(state.forest.X, regions_of(state, [box]), 0)
-    if not len(rows):
-        raise ValueError(f"No training row fulfils {dict(query)!r}.")
-    outcomes = state.training[1][rows]
-    if state.classes is None:
-        return tuple(box), float(np.mean(outcomes))
-    values, counts = np.unique(outcomes, return_counts=True)
-    return tuple(box), values[np.argmax(counts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +244,7 @@ def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, targe
 
 def _some(rows: NDArray[Any]) -> NDArray[Any]:
     """Return up to `N_MOVED` rows, evenly spaced."""
-    return rows[evenly_spaced(len(rows), N_MOVED)]
+    return rows[spaced_rows(len(rows), N_MOVED)]
 
 
 def shares_confirmed(
@@ -291,7 +266,7 @@ def _cut_box(
     """Cut a box to values at which the model gives the wanted outcome for most rows of the region."""
     state, target = search.state, search.targets[i]
     own = rows_in_region(movable.matrix, regions, i)
-    own = own[evenly_spaced(len(own), N_CUT[0])]
+    own = own[spaced_rows(len(own), N_CUT[0])]
     for _, part, judged in cut_boxes(movable, [(own, box, target)], N_CUT[1]):
         if part.plausibility >= search.options.min_plausibility:
             reached = _share_reached(state, rows_in_region(state.forest.X, regions, i), part, target)

@@ -132,7 +132,7 @@ def read_limits(
                 "(pandas: an ordered Categorical, polars: an Enum), or list the allowed ones in `bounds`."
             )
         ways[way].add(column)
-    low, high, labels = read_ranges(state, bounds or {}, "bounds")
+    low, high, labels = _read_bounds(state, bounds or {})
     stays = () if only is not None else tuple(variables.names[v] for v in sorted(kept))
     return Limits(tuple(changeable), low, high, labels, frozenset(ways["up"]), frozenset(ways["down"]), stays)
 
@@ -158,20 +158,20 @@ def notes_about(state: Fitted, limits: Limits, x: Matrix) -> list[str]:
     return notes
 
 
-def read_ranges(
-    state: Fitted, ranges: Mapping[str, Any], word: str
+def _read_bounds(
+    state: Fitted, ranges: Mapping[str, Any]
 ) -> tuple[dict[int, float], dict[int, float], dict[int, tuple[int, ...]]]:
     """Read intervals of numbers and lists of categories."""
     low: dict[int, float] = {}
     high: dict[int, float] = {}
     labels: dict[int, tuple[int, ...]] = {}
     for name, ends in ranges.items():
-        column = _column(state, word, name)
+        column = _column(state, "bounds", name)
         kind = state.encoding.columns[column]
         if kind.kind == "category":
-            labels[column] = _codes(word, name, kind, ends)
+            labels[column] = _codes(name, kind, ends)
             continue
-        first, last = _ends(word, name, ends)
+        first, last = _ends(name, ends)
         if first > -math.inf:
             low[column] = first
         if last < math.inf:
@@ -190,7 +190,7 @@ def _column(state: Fitted, name: str, key: str) -> int:
     raise ValueError(f"In `{name}`: unknown variable {key!r}.{did_you_mean(key, names)}")
 
 
-def _ends(word: str, name: str, ends: Any) -> tuple[float, float]:
+def _ends(name: str, ends: Any) -> tuple[float, float]:
     is_pair = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) == 2
     try:
         if not is_pair:
@@ -199,26 +199,26 @@ def _ends(word: str, name: str, ends: Any) -> tuple[float, float]:
         high = math.inf if ends[1] is None else float(ends[1])
     except (TypeError, ValueError):
         raise ValueError(
-            f"`{word}` of {name!r} must be (low, high), either of which may be None, got {ends!r}."
+            f"`bounds` of {name!r} must be (low, high), either of which may be None, got {ends!r}."
         ) from None
     if math.isnan(low) or math.isnan(high) or low > high:
-        raise ValueError(f"`{word}` of {name!r} contradict each other: no number lies in {ends!r}.")
+        raise ValueError(f"`bounds` of {name!r} contradict each other: no number lies in {ends!r}.")
     return low, high
 
 
-def _codes(word: str, name: str, column: Column, chosen: Any) -> tuple[int, ...]:
+def _codes(name: str, column: Column, chosen: Any) -> tuple[int, ...]:
     if isinstance(chosen, str) or not isinstance(chosen, Sequence | AbstractSet | np.ndarray):
-        raise ValueError(f"`{word}` of {name!r} must be a list of its categories, got {chosen!r}.")
+        raise ValueError(f"`bounds` of {name!r} must be a list of its categories, got {chosen!r}.")
     known = {label: code for code, labels in enumerate(column.labels) for label in labels}
     codes = set()
     for label in chosen:
         if to_plain(label) not in known:
             listed = list(known)[:10]
             raise ValueError(
-                f"`{word}` of {name!r}: unknown category {label!r}; there are {listed}."
+                f"`bounds` of {name!r}: unknown category {label!r}; there are {listed}."
                 f"{did_you_mean(label, map(str, known))}"
             )
         codes.add(known[to_plain(label)])
     if not codes:
-        raise ValueError(f"`{word}` of {name!r} allow no category.")
+        raise ValueError(f"`bounds` of {name!r} allow no category.")
     return tuple(sorted(codes))

@@ -10,11 +10,12 @@ import numpy as np
 
 from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.outcomes import range_text
-from suffice._forest.rounded_bounds import round_end, round_whole_end
+from suffice._forest.rounded_bounds import neighbours, round_end, round_whole_end
+from suffice._forest.trees import spaced_rows
 from suffice._table.condition import Condition
 from suffice._text import format_value, join
 from suffice.changes.limits import HIGHEST, LOWEST, notes_about
-from suffice.changes.search import evenly_spaced, holds_at_rows
+from suffice.changes.search import holds_at_rows
 from suffice.changes.values import Change, Move, RowChanges, quoted
 
 if TYPE_CHECKING:
@@ -188,11 +189,7 @@ def _ends(state: Fitted, c: int, low: np.float32, high: np.float32, own: float) 
     for i, threshold in enumerate((low, high)):
         if np.isinf(threshold):
             continue
-        at = int(np.searchsorted(values, threshold, side="right"))
-        beneath = float(values[at - 1]) if at > 0 else -INF
-        above = float(values[at]) if at < len(values) else INF
-        if not math.isnan(own):
-            beneath, above = (max(beneath, own), above) if own <= threshold else (beneath, min(above, own))
+        beneath, above = neighbours(values, threshold, np.float32(own))
         if is_whole:
             side: Any = "high" if i else "low"
             end, is_closed = round_whole_end(beneath, above, float(threshold), side, side)
@@ -260,10 +257,7 @@ class ChangeMaker:
             values={move.column: move.after for move in moves},
             probability=found.probability if is_miss else probability,
             box_probability=box_probability,
-            mean=found.mean,
-            plausibility=found.plausibility,
-            bound=found.bound,
-            cdp=found.cdp,
+            **{name: getattr(found, name) for name in ("mean", "plausibility", "bound", "cdp")},
             support=len(found.rows),
             n_wanted=int(np.count_nonzero(holds_at_rows(state, target, found.rows))),
             rows=tuple(found.rows.tolist()),
@@ -276,7 +270,7 @@ class ChangeMaker:
         self, i: int, found: FoundChange, point: NDArray[np.float32], columns: list[int]
     ) -> tuple[float, float]:
         """Return the probability of the target at the least change, and on average over rows in the box."""
-        state, chosen = self.search.state, evenly_spaced(len(found.rows), N_AVERAGED)
+        state, chosen = self.search.state, spaced_rows(len(found.rows), N_AVERAGED)
         points = np.repeat(self.matrix[i][None, :], 1 + len(chosen), axis=0)
         points[0] = point
         points[1:, columns] = state.forest.X[found.rows[chosen]][:, columns]

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.progress import progress_bar
+from suffice._forest.trees import spaced_rows
 from suffice._table.rows import mix_rows, move_rows
 from suffice.changes.limits import region_of_rows
-from suffice.changes.search import columns_of, evenly_spaced, find_changes, holds_at_rows
+from suffice.changes.search import columns_of, find_changes, holds_at_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -187,12 +188,12 @@ def ask_boxes(
     """
     moved: dict[int, MovedRows] = {}
     for number, (rows, box, _) in enumerate(boxes):
-        columns, places = columns_of(movable.state, box.variables), evenly_spaced(len(box.rows), n_values)
+        columns, places = columns_of(movable.state, box.variables), spaced_rows(len(box.rows), n_values)
         if len(rows) and len(places) and movable.can_ask(columns):
             moved[number] = MovedRows(np.tile(rows, len(places)), columns, np.repeat(box.rows[places], len(rows)))
     for number, outputs in zip(moved, movable.ask(list(moved.values())), strict=True):
         rows, box, target = boxes[number]
-        yield number, evenly_spaced(len(box.rows), n_values), target.holds(outputs).reshape(-1, len(rows))
+        yield number, spaced_rows(len(box.rows), n_values), target.holds(outputs).reshape(-1, len(rows))
 
 
 def cut_boxes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from suffice import _core
 from suffice._forest.out_of_bag import Calibration, calibration_of, uses_votes
 from suffice._forest.outcomes import wanted_flags
+from suffice._forest.progress import after
 from suffice.errors import check_number, check_word
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from suffice._table.variables import VariableSet
     from suffice.changes.limits import Boxes, Limits
 
-# The probability of the target that a change of a row must reach. docs/what-if.md has figures for it and others.
+# The probability of the target that a change of a row must reach; docs/evidence/what_if.md has figures.
 LEVEL = 0.8
 CHECKS = ("everywhere", "mean")
 MIN_PLAUSIBILITY = 0.02
 MAX_SIZE = 3
-# With less, the probability at least changes falls short of the level where laws are known (docs/what-if.md).
+# With less, the probability at least changes falls short of the level where laws are known (docs/evidence/what_if.md).
 MARGIN = 0.1
 MAX_NODES = 10_000
 
@@ -98,19 +98,9 @@ def holds_at_rows(state: Fitted, target: Target, rows: NDArray[Any]) -> NDArray[
     return is_wanted
 
 
-def evenly_spaced(n: int, most: int) -> NDArray[np.intp]:
-    """Choose some of `n` positions, evenly spaced."""
-    return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
-
-
 def at_level(state: Fitted, pi: float | None) -> Fitted:
     """Return the state with the probability that changes must reach, whatever the target."""
     return state if pi is None else state.with_settings(replace(state.settings, pi=pi))
-
-
-def levels_of(state: Fitted, targets: Sequence[Target]) -> NDArray[np.float64]:
-    """Return the level of each target."""
-    return np.full(len(targets), state.settings.pi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +160,7 @@ def find_changes(
             wanted=flags,
             target=number[rows],
             n_threads=state.settings.n_threads,
-            progress=None if progress is None else partial(_report, progress, n_done),
+            progress=after(n_done, progress),
         )
         n_done += len(rows)
         for row, found in zip(rows.tolist(), _read(answers, limits.changeable), strict=True):
@@ -180,10 +170,6 @@ def find_changes(
                 miss = replace(miss, probability=probability)
             out[row] = replace(found, miss=miss)
     return [found for found in out if found is not None]
-
-
-def _report(progress: Callable[[int], object], n_before: int, n_done: int) -> None:
-    progress(n_before + n_done)
 
 
 def _boxes(boxes: Boxes, rows: NDArray[np.intp]) -> _core.ValueBoxes:

@@ -21,6 +21,7 @@ from suffice._text import (
     format_value,
     join,
     name_model,
+    printed,
     to_plain,
 )
 from suffice.errors import check_word
@@ -86,6 +87,7 @@ class Move:
     after: Any
     text: str
 
+    @printed
     def __str__(self) -> str:
         """Return what happens to the column, in words."""
         return self.text
@@ -255,6 +257,7 @@ class Change:
             "rows": list(self.rows),
         }
 
+    @printed
     def __str__(self) -> str:
         """Return the least change in words."""
         return self.sentence
@@ -373,8 +376,8 @@ class RowChanges:
         if best.by == "model":
             return f"{present}; according to {model}, {effect}."
         refused = f", but {model} does not confirm it" if best.confirmed is False else ""
-        level = format_level(self.pi)
-        return f"{present}; {effect} (probability >= {level}){refused}."
+        where = " on average over this range" if best.check == "mean" else ""
+        return f"{present}; {effect} (probability >= {format_level(self.pi)}{where}){refused}."
 
     @property
     def _no_text(self) -> str:
@@ -398,6 +401,7 @@ class RowChanges:
         return f"{text} Closest: {closest} (probability {format_probability(miss.probability)})."
 
     @property
+    @printed
     def text(self) -> str:
         """The answer in plain words: the changes with what supports them."""
         lines = [self.lead, *self.notes]
@@ -561,6 +565,7 @@ class Changes(RowAnswers[RowChanges]):
 
         return plots.change(self, row, number, **options)
 
+    @printed
     def __str__(self) -> str:
         """Return how many rows have a change, and what changes most often."""
         if not self.answers:
@@ -668,6 +673,7 @@ class RegionalChange:
         """The conditions of the box; nothing if there is none."""
         return " AND ".join(map(str, self.unless))
 
+    @printed
     def __str__(self) -> str:
         """Return the rule with what changes it, in one sentence."""
         start = f"IF {self.rule_text} THEN {self.outcome_text}"
@@ -775,6 +781,7 @@ class RegionalChanges(RowAnswers[RegionalChange]):
             "rules": [change.to_dict() for change in self],
         }
 
+    @printed
     def __str__(self) -> str:
         """Return one sentence for each rule."""
         return "\n".join(map(str, self))

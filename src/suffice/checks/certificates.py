@@ -6,7 +6,7 @@ What a certificate states is defined in ``explaining.certificate``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.asked_rows import ask_about
+from suffice._table.condition import all_cover
 from suffice._table.frames import load_pandas
 from suffice._table.input import as_finite
-from suffice._text import counted
+from suffice._text import counted, printed
 from suffice.explaining.certificate import Certificate, make_certificates
 from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
@@ -159,6 +160,7 @@ class CertifiedRules:
             f"({100 * self.confidence:g} % confidence); {len(self.refuted)} refuted, {len(self.undecided)} undecided."
         )
 
+    @printed
     def __str__(self) -> str:
         """Return the counts, and a line for each rule."""
         return "\n".join([self.heading, *map(line_text, self.rules)])
@@ -218,10 +220,7 @@ def count_kept(promises: Sequence[Promise], rows: FreshRows) -> tuple[list[int],
     n_rows, n_kept = [], []
     for conditions, outcome, interval in promises:
         if conditions not in covered_outcomes:
-            covered = np.ones(rows.table.n_rows, dtype=np.bool_)
-            for condition in conditions:
-                covered &= condition.covers_rows(rows.table)
-            outcomes = rows.outcomes[covered]
+            outcomes = rows.outcomes[all_cover(conditions, rows.table)]
             covered_outcomes[conditions] = outcomes if interval is None else np.sort(outcomes)
         outcomes = covered_outcomes[conditions]
         n_rows.append(len(outcomes))
@@ -270,26 +269,42 @@ def check_explanations(explanations: Explanations) -> Explanations:
 
 
 def _attached(rules: Iterable[Iterable[Any]], checks: Mapping[Promise, Any], name: str) -> list[tuple[Any, ...]]:
-    return [tuple(replace(rule, **{name: checks[rule.promise]}) for rule in of_row) for of_row in rules]
+    """Attach to each rule what was found; global rules take no proof."""
+    return [
+        tuple(replace(rule, **{name: checks[rule.promise]}) if hasattr(rule, name) else rule for rule in of_row)
+        for of_row in rules
+    ]
+
+
+def check_distinct(
+    what: Any, name: str, check: Callable[[list[Promise]], Mapping[Promise, Any]]
+) -> tuple[tuple[Any, ...], tuple[Any, ...], Any]:
+    """Check each distinct rule; return these with their checks, the checks, and what was passed with them attached."""
+    lines = lines_of(what)
+    first_with = {line.promise: line for line in reversed(lines)}
+    promises = list(dict.fromkeys(line.promise for line in lines))
+    checks = check(promises)
+    rules = _attached([[first_with[promise] for promise in promises]], checks, name)[0]
+    return rules, tuple(checks[promise] for promise in promises), _attach(what, lines, checks, name)
 
 
 def certify_rules(
     what: Any, rows: FreshRows, *, level: Level, confidence: float, adjustment: Adjustment | None
 ) -> CertifiedRules:
     """Check rules on fresh rows, all together, and attach the certificates."""
-    lines = lines_of(what)
-    certificates = certify_promises(
-        (line.promise for line in lines), rows, level=level, confidence=confidence, adjustment=adjustment
+    rules, _, attached = check_distinct(
+        what,
+        "certificate",
+        lambda promises: certify_promises(promises, rows, level=level, confidence=confidence, adjustment=adjustment),
     )
-    first_with = {line.promise: line for line in reversed(lines)}
     return CertifiedRules(
-        rules=_attached([[first_with[promise] for promise in certificates]], certificates, "certificate")[0],
+        rules=rules,
         n_rows=len(rows.outcomes),
         is_set_aside=rows.is_set_aside,
         level=None if isinstance(level, Mapping) else level,
         confidence=confidence,
         adjustment=adjustment,
-        attached=attach(what, lines, certificates, "certificate"),
+        attached=attached,
     )
 
 
@@ -317,13 +332,13 @@ def lines_of(what: Any) -> list[Any]:
     return lines
 
 
-def attach(what: Any, lines: Sequence[Any], checks: Mapping[Promise, Any], name: str) -> Any:
+def _attach(what: Any, lines: Sequence[Any], checks: Mapping[Promise, Any], name: str) -> Any:
     """Return rules, or what holds them, with a check of each as an attribute."""
     if isinstance(what, Explanations):
         return what.with_answers(what.answers._replace(rules=_attached(what.answers.rules, checks, name)))
     if isinstance(what, Explanation):
         return replace(what, rules=_attached([what.rules], checks, name)[0])
     if hasattr(what, "with_certificates"):
-        return what.with_certificates(checks)
+        return what.with_certificates(checks) if name == "certificate" else what
     checked = _attached([lines], checks, name)[0]
     return checked[0] if isinstance(what, Rule) else checked

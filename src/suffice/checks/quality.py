@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from suffice._forest.out_of_bag import votes_out_of_bag
 from suffice._table.input import as_finite, read_outcomes
-from suffice._text import counted, format_number, format_percent, format_share, name_model, to_plain
+from suffice._text import counted, format_number, format_percent, format_share, name_model, printed, to_plain
 from suffice.checks.refits import best_sets
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ class Quality:
         For an explained model and observed outcomes: how well the model itself predicts them.
     focus : object, default=None
         The class that people care about.
-    scores : ndarray of shape (n_rows,) or None, default=None
-        The predicted probability of this class.
+    votes : ndarray of shape (n_rows, n_classes) or None, default=None
+        The predicted probability of each class.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Quality:
     level: str = ""
     model: Quality | None = None
     focus: Any = None
-    scores: NDArray[np.float64] | None = field(default=None, repr=False)
+    votes: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -168,19 +168,20 @@ class Quality:
     def of_focus(self) -> dict[str, float]:
         """How well the focus class is predicted; nothing without one.
 
-        Precision, recall and F1 of its predictions and, if there are scores, the area under the ROC curve (ROC AUC)
+        Precision, recall and F1 of its predictions and, if there are votes, the area under the ROC curve (ROC AUC)
         and under the curve of precision over recall (average precision).
         """
         found = [one for one in self.by_class if one.label == self.focus and self.focus is not None]
         if not found:
             return {}
         figures = {"precision": found[0].precision, "recall": found[0].recall, "F1": found[0].f1}
-        if self.scores is None:
+        if self.votes is None or self.classes is None:
             return figures
+        scores = self.votes[:, self.classes.index(self.focus)]
         has_class = self.observed == self.focus
         is_ranked = 0 < np.count_nonzero(has_class) < self.n_rows
         for name, measure in (("ROC AUC", roc_auc_score), ("average precision", average_precision_score)):
-            figures[name] = float(measure(has_class, self.scores)) if is_ranked else math.nan
+            figures[name] = float(measure(has_class, scores)) if is_ranked else math.nan
         return figures
 
     @property
@@ -279,6 +280,7 @@ class Quality:
             figures["sets"] = [_figures(share, names) for share in self.sets]
         return figures if self.model is None else {**figures, "model": self.model.to_dict()}
 
+    @printed
     def __str__(self) -> str:
         """Return the figures in words, with the confusion matrix if there are few classes."""
         lines = [self.title, self.summary]
@@ -357,7 +359,7 @@ def _quality_of_forest(
         sets=sets,
         level=fitted.level_text,
         focus=fitted.focus,
-        scores=None if classes is None or fitted.focus is None else votes[:, classes.index(fitted.focus)],
+        votes=None if classes is None else votes,
     )
 
 

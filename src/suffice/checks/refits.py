@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from suffice._forest.candidates import AUTO, choose_candidates
-from suffice._forest.drawn_rows import grow_on_drawn
 from suffice._forest.fitting import CLASSIFIERS, REGRESSORS, measure_fidelity
 from suffice._forest.out_of_bag import measure_errors
 from suffice._forest.progress import report_steps
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.trees import FittedForest, OutOfBag, PlainForest, forest_params
-from suffice._text import counted, format_percent
+from suffice._text import counted, format_percent, printed
 from suffice.errors import FidelityWarning, check_number, warn
 from suffice.explaining.search import find_sufficient_sets
 from suffice.explaining.stability import Recurrence, SetStability
@@ -49,7 +48,7 @@ def check_refits(fitted: Fitted) -> None:
 
 
 def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> Fitted:
-    """Grow the forest again with its own parameters, candidates, counts and drawn rows, or on some rows alone."""
+    """Grow the forest again with its own parameters, candidates and counts, or on some rows alone."""
     return regrow_out_of_bag(fitted, seed, rows)[0]
 
 
@@ -68,25 +67,14 @@ def regrow_out_of_bag(
     is_screened = fitted.classes is not None and fitted.settings.candidates == AUTO
     # The first forest was fitted without the columns that gain nothing.
     estimator.fit(np.where(forest.count_splits() > 0, X, np.float32(0)) if is_screened else X, y)
-    drawn = fitted.drawn
-    if drawn is not None:
-        drawn = drawn if rows is None else drawn.among(rows, len(forest.X))
-        grow_on_drawn(estimator, X, y, drawn, fitted.settings.n_threads)
+    n_levels, n_threads = forest.n_levels, fitted.settings.n_threads
     counted, out_of_bag = FittedForest.from_training(
-        estimator,
-        X,
-        y_rank,
-        forest.y_values,
-        fitted.counts,
-        seed,
-        is_own=drawn is None,
-        n_levels=forest.n_levels,
-        n_threads=fitted.settings.n_threads,
+        estimator, X, y_rank, forest.y_values, fitted.counts, seed, n_levels=n_levels, n_threads=n_threads
     )
     projected = ProjectedForest(
         counted, fitted.variables, fitted.candidates, fitted.min_node_size, fitted.projected.all_vote
     )
-    return replace(fitted, estimator=estimator, projected=projected, drawn=drawn), out_of_bag
+    return replace(fitted, estimator=estimator, projected=projected), out_of_bag
 
 
 def _unfitted(forest: Any) -> Any:
@@ -242,6 +230,7 @@ class SignalCheck:
         """Whether shuffled outcomes give nearly as many sets, so that the explanations say little."""
         return self.shuffled_share > NEAR * self.share
 
+    @printed
     def __str__(self) -> str:
         """Return both shares in one sentence, followed by the share of rows that need no variable."""
         needed = " of variables" if self.empty_share else ""
@@ -282,8 +271,6 @@ def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
     forest = fitted.forest
     # The codes of categories stay: they are learnt without the outcomes.
     y_rank = forest.y_rank[rng.permutation(len(forest.X))]
-    if fitted.drawn is not None:
-        fitted = replace(fitted, drawn=fitted.drawn.shuffled(rng))
     state, out_of_bag = regrow_out_of_bag(fitted, int(rng.integers(2**31 - 1)), y_rank=y_rank)
     settings = state.settings
     if isinstance(settings.candidates, str):

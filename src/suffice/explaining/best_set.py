@@ -184,13 +184,6 @@ def share_variance(sdp: float, square: float) -> float:
     return share * (1 - share) / n
 
 
-def mean_gain(fitted: Fitted, variable: int) -> Estimate:
-    """Compute what a variable adds alone to the SDP of the empty set, on average over training rows."""
-    find_mean_gains(fitted, {variable})
-    known: dict[int, Estimate] = fitted.mean_gains
-    return known[variable]
-
-
 def find_mean_gains(fitted: Fitted, variables: Set[int]) -> None:
     """Compute the mean gains that are not known yet together: each row goes down the trees once for all variables."""
     unknown = sorted(variables - fitted.mean_gains.keys())

@@ -22,10 +22,12 @@ from suffice._forest.bounds import (
     p_at_least,
     p_at_most,
 )
-from suffice._text import counted, format_percent
+from suffice._text import counted, format_percent, printed
 from suffice.errors import check_number, check_word
 
 Verdict = Literal["holds", "does not hold", "undecided"]
+# The columns of tables for fields of a certificate.
+CHECKED = {"n_checked": "n_rows", "checked_share": "share", "checked_lower": "lower", "is_certified": "is_certified"}
 _NAMES = {"benjamini-hochberg": "Benjamini-Hochberg", "holm": "Holm"}
 
 
@@ -130,6 +132,7 @@ class Certificate:
         name = f" ({_NAMES[self.adjustment]})" if self.adjustment is not None else ""
         return f"{words} at {100 * self.level:.3g} %{together}{name}"
 
+    @printed
     def __str__(self) -> str:
         """Return the sentence."""
         return self.sentence
@@ -142,14 +145,8 @@ class Certificate:
         dict
             Its figures, those that follow from others included.
         """
-        return {
-            **vars(self),
-            "share": self.share,
-            "lower": self.lower,
-            "p_value": self.p_value,
-            "is_certified": self.is_certified,
-            "verdict": self.verdict,
-        }
+        names = ("share", "lower", "p_value", "is_certified", "verdict")
+        return {**vars(self), **{name: getattr(self, name) for name in names}}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certificate:

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.out_of_bag import probabilities_at, sdps_of_all
+from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.trees import list_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Outcomes, Target
+    from suffice._forest.outcomes import Outcomes
     from suffice._table.encoding import Column
     from suffice._table.variables import VariableSet
 
@@ -57,38 +55,19 @@ def compute_curve(
     *,
     max_steps: int = MAX_STEPS,
 ) -> Curve:
-    """Compute the probability that a row's outcome is kept along one column."""
+    """Compute the probability that a row's outcome is kept along one column.
 
-    def probabilities(rows: NDArray[np.float32]) -> tuple[Floats, Floats]:
-        repeated = outcomes.take(np.zeros(len(rows), dtype=np.intp))
-        of_set = fitted.projected.sdp(rows, [S] * len(rows), repeated, fitted.settings.n_threads)
-        return of_set, sdps_of_all(fitted, rows, repeated)
-
-    return _curve_of(fitted, x, column, max_steps, probabilities)
-
-
-def compute_target_curve(
-    fitted: Fitted, x: NDArray[np.float32], target: Target, column: int, *, max_steps: int = MAX_STEPS
-) -> Curve:
-    """Compute the probability of wanted outcomes along one column, if all other values stay."""
-    return _curve_of(fitted, x, column, max_steps, lambda rows: (probabilities_at(fitted, target, rows),) * 2)
-
-
-def _curve_of(
-    fitted: Fitted,
-    x: NDArray[np.float32],
-    column: int,
-    max_steps: int,
-    probabilities: Callable[[NDArray[np.float32]], tuple[Floats, Floats]],
-) -> Curve:
-    """Copy a row with other values in one column: those of the steps, its own, and none if that occurs."""
+    The row is copied with other values in the column: those of the steps, its own, and none if that occurs.
+    """
     moved, own = fitted.encoding.columns[column], float(x[column])
     has_missing = bool(np.isnan(fitted.forest.X[:, column]).any() or np.isnan(own))
     ends, at, is_exact = _steps(fitted, moved, own, column, max_steps)
     points = np.concatenate([at, [own], [np.nan] * has_missing]).astype(np.float32)
     rows = np.repeat(x[None, :], len(points), axis=0)
     rows[:, column] = points
-    of_set, of_all = probabilities(rows)
+    repeated = outcomes.take(np.zeros(len(rows), dtype=np.intp))
+    of_set = fitted.projected.sdp(rows, [S] * len(rows), repeated, fitted.settings.n_threads)
+    of_all = sdps_of_all(fitted, rows, repeated)
     n, at_missing = len(at), (float(of_set[-1]), float(of_all[-1])) if has_missing else None
     return Curve(moved, ends, of_set[:n], of_all[:n], at_missing, own, (float(of_set[n]), float(of_all[n])), is_exact)
 

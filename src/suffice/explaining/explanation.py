@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE
-from suffice._text import format_with_bound, join, to_plain
+from suffice._text import format_with_bound, join, printed, to_plain
 from suffice.explaining.importance import SetsKind, check_sets, importance_of_sets, rank_in_sets
 from suffice.explaining.sentences import Sentences
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEAST_OFFERED = 0.5  # a lower level is not offered: the outcome would be less likely than not
 # A set is contested if its SDP is above the row's own probability by more than this: of such claims on held-out rows of
-# eight tables .74 were right, of the others .92 (docs/honesty.md).
+# eight tables .74 were right, of the others .92 (docs/evidence/honesty.md).
 CONTESTED_GAP = 0.1
 
 
@@ -48,6 +48,7 @@ class SufficientSet:
     sdp: float
     lower: float | None = field(default=None, compare=False)
 
+    @printed
     def __str__(self) -> str:
         """Return the variables and the probability."""
         sdp = format_with_bound(self.sdp, self.lower).replace(" (", ", ").removesuffix(")")
@@ -225,6 +226,7 @@ class Explanation:
         return Sentences(self)
 
     @property
+    @printed
     def text(self) -> str:
         """The explanation in plain words, without the name of the row."""
         return self.sentences.text
@@ -344,6 +346,7 @@ class Explanation:
 
         return plots.draw(self, kind, **options)
 
+    @printed
     def __str__(self) -> str:
         """Return the explanation in plain words, with the name of the row if it has an identifier."""
         return self.text if self.id is None else f"{self.label}\n{self.text}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -18,10 +17,10 @@ from sklearn.utils import check_random_state
 from suffice._forest.asked_rows import AskedRows
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.outcomes import Outcomes
-from suffice._forest.progress import progress_bar, wants_bar
+from suffice._forest.progress import progress_bar
 from suffice._forest.projection import MAX_VARIABLES
 from suffice._table.frames import make_frame
-from suffice._text import counted, format_share, to_plain
+from suffice._text import counted, format_share, printed, to_plain
 from suffice.errors import check_word
 from suffice.explaining.best_set import bound_best, bound_set
 from suffice.explaining.explanation import LEAST_OFFERED, Explanation, SufficientSet, is_contested
@@ -60,17 +59,15 @@ class Answers(NamedTuple):
 
     def take(self, rows: NDArray[np.intp]) -> Answers:
         """Return what was found about some of the rows."""
-        return Answers(
+        return self._replace(
             X=self.X[rows],
             outcomes=self.outcomes.take(rows),
             predictions=self.predictions[rows],
             sets=self.sets.in_order(rows),
             rules=[self.rules[row] for row in rows],
             sdps_of_all=self.sdps_of_all[rows],
-            source=self.source,
             ids=None if self.ids is None else tuple(self.ids[row] for row in rows),
             positions=self.row_positions[rows],
-            rules_searched=self.rules_searched,
         )
 
     @classmethod
@@ -379,26 +376,13 @@ class Explanations(Sequence[Explanation]):
             if not 0 <= i < len(self):
                 raise IndexError(f"There are {len(self)} explanations; there is no number {index}.")
             return self._explanation(i)
-        rows = self._rows(index)
+        if not isinstance(index, slice):
+            index = np.asarray(index, dtype=None if len(index) else np.intp)
+            if index.ndim != 1:
+                raise TypeError(f"Choose explanations by places or by a mask of booleans, got {index!r}.")
+        rows = np.arange(len(self))[index]
         stability = None if self.stability is None else self.stability.take(rows)
         return Explanations(self.answers.take(rows), self.fitted, self.sets, self.library, stability)
-
-    def _rows(self, index: RowChoice) -> NDArray[np.intp]:
-        """Return the places of the chosen rows."""
-        if isinstance(index, slice):
-            return np.arange(len(self))[index]
-        chosen = np.asarray(index)
-        if chosen.dtype == bool:
-            if chosen.shape != (len(self),):
-                raise IndexError(f"A mask needs one boolean for each of {len(self)} explanations, got {chosen.shape}.")
-            return np.flatnonzero(chosen)
-        if chosen.ndim != 1 or (len(chosen) and chosen.dtype.kind not in "iu"):
-            raise TypeError(f"Choose explanations by places or by a mask of booleans, got {index!r}.")
-        places = chosen.astype(np.intp)
-        wrong = places[(places < -len(self)) | (places >= len(self))]
-        if len(wrong):
-            raise IndexError(f"There are {len(self)} explanations; there is no number {wrong[0]}.")
-        return np.where(places < 0, places + len(self), places)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations in the order of the rows."""
@@ -618,6 +602,7 @@ class Explanations(Sequence[Explanation]):
 
         return plots.draw(self, kind, **options)
 
+    @printed
     def __str__(self) -> str:
         """Summarise: how many rows have a sufficient set, and which variables they rest on."""
         n_sufficient = int(np.count_nonzero(self.has_set))
@@ -652,12 +637,11 @@ class Explanations(Sequence[Explanation]):
 def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: bool | None) -> Explanations:
     """Find the sufficient sets of each row, and the rules that they make."""
     matrix, outcomes, predictions = rows.matrix, rows.outcomes(state), rows.predictions(state)
-    has_bar = wants_bar(progress)
-    with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report:
+    with progress_bar(len(matrix), progress) as report:
         sets = find_sufficient_sets(state, matrix, outcomes, minimal_only=options.sets == "minimal", progress=report)
     rules: list[tuple[Rule, ...]] = [()] * len(matrix)
     if options.rules is not None:
-        rules = find_rules(state, matrix, outcomes, sets, options, progress, has_bar)
+        rules = find_rules(state, matrix, outcomes, sets, options, progress)
     known = sdps_of_all(state, matrix, outcomes)
     answers = Answers(matrix, outcomes, predictions, sets, rules, known, rows.source, rows.ids)
     answers = answers._replace(rules_searched=options.rules is not None)
@@ -671,8 +655,7 @@ def importance_of_columns(state: Fitted, random_state: Any) -> NDArray[np.float6
     training_rows = AskedRows(None, matrix[rows], outcomes[rows], "given")
     explained = explain(state, training_rows, ExplainOptions("minimal", None), progress=False)
     importance = np.zeros(len(state.encoding.names))
-    means = explained.mean_importance().values()
-    for columns, value in zip(state.variables.columns, means, strict=True):
+    for columns, value in zip(state.variables.columns, explained.mean_importance().values(), strict=True):
         sources = list({state.encoding.columns[c].source for c in columns})
         importance[sources] = value / len(sources)
     return importance

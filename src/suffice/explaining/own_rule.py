@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from suffice._forest.bounds import discounted_share
 from suffice._forest.fitting import decide_task
-from suffice._table.condition import Condition
+from suffice._table.condition import Condition, all_cover
 from suffice._table.condition_text import read_rule_text
 from suffice._table.input import as_finite, read_outcomes
 from suffice._table.table import Table, read_columns
+from suffice._text import printable
 from suffice.errors import did_you_mean
 from suffice.explaining.rule import Rule
 
@@ -129,9 +130,7 @@ def measure_rule(
     text: str | None = None,
 ) -> Rule:
     """Measure a rule on rows; `text` states what it concludes, unless `then` does."""
-    covered = np.ones(table.n_rows, dtype=np.bool_)
-    for condition in conditions:
-        covered &= condition.covers_rows(table)
+    covered = all_cover(conditions, table)
     outcomes = as_finite(outcomes) if is_number else outcomes
     held, interval = outcomes[covered], None
     mae = base_rate = None
@@ -164,7 +163,8 @@ def _class_of(outcomes: NDArray[Any], held: NDArray[Any], then: Any, text: str |
     if then is not None:
         text, named = str(then), [label for label in classes if label == then]
     else:
-        rest = {label: text.removeprefix(str(label)) for label in classes if text.startswith(str(label))}  # type: ignore[union-attr]
+        shown = [(label, name) for label in classes for name in (printable(str(label)), str(label))]
+        rest = {label: text.removeprefix(name) for label, name in shown if text.startswith(name)}  # type: ignore[union-attr]
         named = sorted((label for label in rest if _FIGURES.fullmatch(rest[label])), key=lambda label: len(str(label)))
     if not named:
         near = did_you_mean(text, map(str, classes))

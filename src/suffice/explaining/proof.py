@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from suffice._text import counted, format_exactly, format_number, format_outcome, format_percent, format_value, join
+from suffice._text import (
+    counted,
+    format_exactly,
+    format_number,
+    format_outcome,
+    format_percent,
+    format_value,
+    join,
+    printed,
+)
 from suffice.errors import check_word
 
 Verdict = Literal["proven", "refuted", "open"]
@@ -132,6 +141,7 @@ class Proof:
         """All sentences."""
         return " ".join(filter(None, [self.sentence, self.range_text, self.plausibility_text, self.agreement_text]))
 
+    @printed
     def __str__(self) -> str:
         """Return all sentences."""
         return self.text

@@ -1,14 +1,12 @@
 """Sufficient rules as values: their conditions and figures, what they cover, and how they read.
 
 A rule is a box: one condition for each column that it asks about. How the largest box is found is not its concern.
-Text, SQL, pandas queries and polars expressions are views of the value.
+Text and SQL are views of the value.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
@@ -16,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.condition import Condition, check_conditions, import_library, quote_for_pandas
+from suffice._table.condition import Condition, all_cover, check_conditions
 from suffice._table.input import read_outcomes
 from suffice._table.table import read_columns
 from suffice._text import (
@@ -27,6 +25,7 @@ from suffice._text import (
     format_probability,
     format_share,
     is_rare,
+    printed,
 )
 from suffice.explaining.certificate import Certificate, make_certificates
 from suffice.explaining.proof import Proof
@@ -162,11 +161,7 @@ class Rule:
         ndarray of shape (n_rows,), bool
             Whether the rule covers each row. Numbers are compared as float64.
         """
-        table = read_columns(X)
-        covered = np.ones(table.n_rows, dtype=np.bool_)
-        for condition in self.conditions:
-            covered &= condition.covers_rows(table)
-        return covered
+        return all_cover(self.conditions, read_columns(X))
 
     def check_model(self, model: Any, X: Any, **options: Any) -> Rule:
         """Check what the rule says at every point within its bounds, for a model made of trees.
@@ -185,10 +180,10 @@ class Rule:
         Rule
             The rule with a `proof`.
         """
-        from suffice.proofs.asking import read_asked
+        from suffice.proofs.model_trees import read_model_trees
         from suffice.proofs.proving import prove_promise
 
-        return replace(self, proof=prove_promise(self.promise, read_asked(model, X, **options)))
+        return replace(self, proof=prove_promise(self.promise, read_model_trees(model, X, **options)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain Python values, ready for JSON.
@@ -263,45 +258,7 @@ class Rule:
         checked += [] if self.proof is None else [self.proof.summary]
         return " ".join([sql, *(f"/* {sentence} */" for sentence in checked)])
 
-    def to_pandas_query(self) -> str:
-        """Write the rule as a query for ``pandas.DataFrame.query``.
-
-        Names that cannot stand in a query are refused. pandas takes "a (b)" and "a_(b)" for the same
-        name: if the frame has two such columns, use `covers`.
-
-        Returns
-        -------
-        str
-            The query.
-        """
-        pd = import_library("pandas", "to_pandas_query")
-        columns = list(dict.fromkeys(condition.column for condition in self.conditions))
-        numbers = pd.DataFrame([range(len(columns))], columns=columns)
-        for i, column in enumerate(columns):  # which names work differs between versions of pandas, so each is tried
-            try:
-                quoted = quote_for_pandas(column)
-                is_read = numbers.eval(f"{quoted}.astype('float64')").tolist() == [i]
-                numbers.query(f"{quoted}.astype('float64') > 0 and {quoted}.notna()")
-            except Exception:  # SyntaxError, NameError, AttributeError, ...: whatever its parser stumbles over
-                is_read = False
-            if not is_read:
-                raise ValueError(
-                    f"A pandas query cannot name the column {column!r}: rename it, or use frame[rule.covers(frame)]."
-                )
-        # A query that is just True is an error; nothing of an index, or a column of that name, is in an empty list.
-        return " and ".join(condition.to_pandas_query() for condition in self.conditions) or "~index.isin([])"
-
-    def to_polars(self) -> Any:
-        """Write the rule as a polars expression.
-
-        Returns
-        -------
-        polars.Expr
-            True for the rows that the rule covers and False, never null, for others; null and NaN are missing values.
-        """
-        pl = import_library("polars", "to_polars")
-        return functools.reduce(operator.and_, (c.to_polars() for c in self.conditions), pl.lit(True))
-
+    @printed
     def __str__(self) -> str:
         """Return the rule as a sentence."""
         figures = [f"coverage {format_percent(self.coverage)} %", counted(self.support, "row")]

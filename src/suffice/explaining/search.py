@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +13,8 @@ from numpy.typing import NDArray
 from suffice import _core
 from suffice._forest.bounds import discounted_share, least_sdps
 from suffice._forest.candidates import n_by_paths
-from suffice._forest.progress import progress_bar, wants_bar
-from suffice.errors import SearchSizeWarning, did_you_mean, warn
+from suffice._forest.progress import after, progress_bar
+from suffice.errors import SearchSizeWarning, check_number, check_word, warn
 from suffice.explaining.best_set import put_best_first
 from suffice.explaining.found_sets import FoundSets, ScoredSet
 from suffice.explaining.rule import Rule
@@ -32,24 +30,23 @@ FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
 the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
-SEARCHED, LATER = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"), ("best_squares", "offered")
 SIDES = ("low", "high", "missing", "has_values")
-BOX_FIELDS = (
-    *SIDES,
-    "sdp",
-    "n_looked_at",
-    "value",
-    "bound",
-    "mean_sdp",
-    "is_optimal",
-    "holds_everywhere",
-)
-
+BOX_FIELDS = (*SIDES, "sdp", "n_looked_at", "value", "bound", "mean_sdp", "is_optimal", "holds_everywhere")
 
 # Lower levels are multiples of this. A convention, not tuned.
 STEP = 0.05
 # A best set of more variables, more than a person holds in mind, gets a smaller one beside it. Not tuned.
 MANY = 4
+
+Progress: TypeAlias = Callable[[int], object] | None
+
+
+class _SetSearch(NamedTuple):
+    """Where sufficient sets are searched: only the smallest ones or all, and also best sets of rows that have none."""
+
+    fitted: Fitted
+    minimal_only: bool
+    needs_best: bool
 
 
 def find_sufficient_sets(
@@ -58,7 +55,7 @@ def find_sufficient_sets(
     outcomes: Outcomes,
     *,
     minimal_only: bool,
-    progress: Callable[[int], object] | None,
+    progress: Progress,
     warns: bool = True,
     needs_best: bool = True,
 ) -> FoundSets:
@@ -67,15 +64,17 @@ def find_sufficient_sets(
     With `needs_best`, rows without a sufficient set get a best set too: that of the highest multiple of `STEP` that any
     of their sets is known to reach.
     """
-    rows = _core.Rows(X=X, lo=outcomes.low, hi=outcomes.high)
-    projection = fitted.projected.on_candidates(fitted.settings.n_threads)
-    first, of_row = (rows.astype(np.intp) for rows in _core.distinct_rows(projection=projection, rows=rows))
+    search = _SetSearch(fitted, minimal_only, needs_best)
+    first = of_row = np.arange(len(X))
+    if len(X) > 1:
+        rows = _core.Rows(X=X, lo=outcomes.low, hi=outcomes.high)
+        projection = fitted.projected.on_candidates(fitted.settings.n_threads)
+        first, of_row = (rows.astype(np.intp) for rows in _core.distinct_rows(projection=projection, rows=rows))
     if len(first) == len(X):
-        sets = _find_sets(fitted, X, outcomes, minimal_only, progress, needs_best)
+        sets = _find_sets(search, X, outcomes, progress)
     else:  # rows that no split tells apart, with one outcome, are searched once
         report = None if progress is None else lambda n_done: progress(n_done * len(X) // len(first))
-        distinct = _find_sets(fitted, X[first], outcomes.take(first), minimal_only, report, needs_best)
-        sets = distinct.in_order(of_row)
+        sets = _find_sets(search, X[first], outcomes.take(first), report).in_order(of_row)
     if warns and not sets.is_complete.all():
         settings, n = fitted.settings, fitted.n_searched
         largest = n if settings.max_size is None else min(settings.max_size, n)
@@ -89,18 +88,11 @@ def find_sufficient_sets(
     return sets
 
 
-def _find_sets(
-    fitted: Fitted,
-    X: NDArray[np.float32],
-    outcomes: Outcomes,
-    minimal_only: bool,
-    progress: Callable[[int], object] | None,
-    needs_best: bool,
-) -> FoundSets:
+def _find_sets(search: _SetSearch, X: NDArray[np.float32], outcomes: Outcomes, progress: Progress) -> FoundSets:
     """Find the sets of rows that differ, and put the best one first."""
-    sets, below = _search_levels(fitted, X, outcomes, minimal_only, progress, needs_best)
-    sets = put_best_first(fitted, X, outcomes, sets)
-    return sets if below is None else _with_sets_below(fitted, X, outcomes, sets, below)
+    sets, below = _search_levels(search, X, outcomes, progress)
+    sets = put_best_first(search.fitted, X, outcomes, sets)
+    return sets if below is None else _with_sets_below(search.fitted, X, outcomes, sets, below)
 
 
 def _with_sets_below(
@@ -125,26 +117,20 @@ def _with_sets_below(
 
 
 def _search_levels(
-    fitted: Fitted,
-    X: NDArray[np.float32],
-    outcomes: Outcomes,
-    minimal_only: bool,
-    progress: Callable[[int], object] | None,
-    needs_best: bool,
+    search: _SetSearch, X: NDArray[np.float32], outcomes: Outcomes, progress: Progress
 ) -> tuple[FoundSets, FoundSets | None]:
     """Search the sets of all rows, those of one level at a time; None instead of sets below it if they have none."""
-    settings = fitted.settings
+    fitted, settings = search.fitted, search.fitted.settings
     if settings.min_size > fitted.n_searched:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {fitted.n_searched} candidates.")
     levels = fitted.levels(outcomes)
     distinct = np.unique(levels) if len(levels) > 1 else levels if len(levels) else np.array([settings.pi])
     if len(distinct) == 1:
-        return _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_best)
+        return _search(search, X, outcomes, float(distinct[0]), progress)
     parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
     for level, of_level in zip(distinct, rows, strict=True):
-        report = None if progress is None else functools.partial(_report, progress, n_done)
         part = outcomes.take(of_level)
-        parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report, needs_best))
+        parts.append(_search(search, X[of_level], part, float(level), after(n_done, progress)))
         n_done += len(of_level)
     order = np.argsort(np.concatenate(rows))
     sets = FoundSets.joined([part[0] for part in parts]).in_order(order)
@@ -152,20 +138,11 @@ def _search_levels(
     return sets, FoundSets.joined(below).in_order(order) if below else None
 
 
-def _report(progress: Callable[[int], object], n_before: int, n_done: int) -> object:
-    return progress(n_before + n_done)
-
-
 def _search(
-    fitted: Fitted,
-    X: NDArray[np.float32],
-    outcomes: Outcomes,
-    level: float,
-    minimal_only: bool,
-    progress: Callable[[int], object] | None,
-    needs_best: bool,
+    search: _SetSearch, X: NDArray[np.float32], outcomes: Outcomes, level: float, progress: Progress
 ) -> tuple[FoundSets, FoundSets | None]:
     """Search the sets of rows whose sufficient sets must reach the same level."""
+    fitted, minimal_only, needs_best = search
     projected, settings = fitted.projected, fitted.settings
     n, confidence = fitted.n_searched, settings.confidence
     smallest, largest = settings.min_size, n if settings.max_size is None else min(settings.max_size, n)
@@ -205,9 +182,13 @@ def _search(
     return replace(sets, offered=np.full(len(X), np.nan)), below if needs_below else None
 
 
-CHECKS = ("rows", "everywhere")
-VOLUMES = ("rows", "lebesgue")
 MAX_NODES = 10_000
+_WORDS = {
+    "sets": ("minimal", "all"),
+    "rules": ("minimal", "all", None),
+    "check": ("rows", "everywhere"),
+    "volume": ("rows", "lebesgue"),
+}
 
 
 @dataclass(frozen=True)
@@ -222,16 +203,11 @@ class ExplainOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        if self.sets not in ("all", "minimal"):
-            raise ValueError(f"`sets` must be 'minimal' or 'all', got {self.sets!r}.")
-        if self.rules not in ("minimal", "all", None):
-            raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {self.rules!r}.")
-        for name, known in (("check", CHECKS), ("volume", VOLUMES)):
-            word = getattr(self, name)
-            if word not in known:
-                raise ValueError(f"`{name}` must be one of {list(known)}, got {word!r}.{did_you_mean(word, known)}")
-        if not isinstance(self.max_nodes, int) or self.max_nodes < 1:
-            raise ValueError(f"`max_nodes` must be a whole number >= 1, got {self.max_nodes!r}.")
+        for name, known in _WORDS.items():
+            if getattr(self, name) not in known:
+                check_word(name, getattr(self, name), known)
+        if self.max_nodes != MAX_NODES:
+            check_number("max_nodes", self.max_nodes, "a whole number >= 1", lambda v: v >= 1, int)
 
 
 def find_maximal_rules(
@@ -266,7 +242,7 @@ def find_maximal_rules(
                 max_nodes=options.max_nodes,
             ),
             n_threads=fitted.settings.n_threads,
-            progress=None if progress is None else _after(progress, n_done),
+            progress=progress and after(n_done, progress),
         )
         n_done += len(rows)
         of_set = _BoxesOfSet(fitted, columns, options.volume)
@@ -283,10 +259,6 @@ def find_maximal_rules(
                     is_whole=fitted.has_whole_outcomes,
                 )
     return rules
-
-
-def _after(progress: Callable[[int], object], n_before: int) -> Callable[[int], object]:
-    return lambda n_done: progress(n_before + n_done)
 
 
 class _Covered(NamedTuple):
@@ -387,12 +359,11 @@ def find_rules(
     sets: FoundSets,
     options: ExplainOptions,
     progress: bool | None,
-    has_bar: bool,
 ) -> list[tuple[Rule, ...]]:
     """Find the rules of each row: of all its sufficient sets, or of the best one if it covers enough training rows."""
     of_all = options.rules == "all"
     n_boxes = len(sets.masks) if of_all else len(matrix)
-    with progress_bar(n_boxes, progress, "rules") if has_bar else nullcontext() as report:
+    with progress_bar(n_boxes, progress, "rules") as report:
         row_sets = sets.by_row() if of_all else sets.best_by_row()
         rules = find_maximal_rules(state, matrix, outcomes, row_sets, options, report)
     rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
@@ -415,7 +386,7 @@ def find_only_rules(
     state: Fitted, rows: AskedRows, options: ExplainOptions, progress: bool | None
 ) -> list[tuple[Rule, ...]]:
     """Find the rule of each row without anything that an explanation would show beside it."""
-    outcomes, has_bar = rows.outcomes(state), wants_bar(progress)
-    with progress_bar(len(rows.matrix), progress) if has_bar else nullcontext() as report:
+    outcomes = rows.outcomes(state)
+    with progress_bar(len(rows.matrix), progress) as report:
         sets = find_sufficient_sets(state, rows.matrix, outcomes, minimal_only=True, progress=report, needs_best=False)
-    return find_rules(state, rows.matrix, outcomes, sets, options, progress, has_bar)
+    return find_rules(state, rows.matrix, outcomes, sets, options, progress)

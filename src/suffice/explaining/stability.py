@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.frames import make_frame
-from suffice._text import counted, format_percent, join
+from suffice._text import counted, format_percent, join, printed
 
 # A variable belongs to the core of a row if it is in the best sets of at least this share of the forests.
 CORE_SHARE = 0.8
@@ -88,6 +88,7 @@ class RowStability:
             "core": list(self.core),
         }
 
+    @printed
     def __str__(self) -> str:
         """Return one or two sentences."""
         sentence = f"The same best set in {self._both(self.same_set)}"
@@ -169,13 +170,8 @@ class SetStability:
             Their stability.
         """
         seeds, resamples = (
-            replace(
-                counts,
-                n_same_set=counts.n_same_set[rows],
-                n_sufficient=counts.n_sufficient[rows],
-                n_holding=counts.n_holding[rows],
-            )
-            for counts in (self.seeds, self.resamples)
+            Recurrence(of.n_refits, of.n_same_set[rows], of.n_sufficient[rows], of.n_holding[rows])
+            for of in (self.seeds, self.resamples)
         )
         best_sets = tuple(self.best_sets[row] for row in rows)
         is_sufficient = self.is_sufficient[rows]
@@ -214,6 +210,7 @@ class SetStability:
                 columns[f"sufficient_{name}"] = counts.n_sufficient / counts.n_refits
         return make_frame(columns, self.library)
 
+    @printed
     def __str__(self) -> str:
         """Return the sentences of a row, or a summary of several."""
         if len(self) == 1:

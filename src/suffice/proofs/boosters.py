@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.table import Table, read_columns
+from suffice._table.table import Table
 from suffice.proofs.ensemble import LEAF, Ensemble, ModelColumn
 from suffice.proofs.joining import DOUBLE, SINGLE, Tree, join_trees, names_of, unreadable
 
@@ -190,17 +190,12 @@ def _lightgbm_labels(dump: Any, seen: list[list[int]], names: list[str], table: 
 
 
 def _read_lightgbm_tree(root: Any, output: int, columns: Sequence[ModelColumn], name: str) -> Tree:
-    """Flatten the nested nodes of a tree, with copies of branches where a split at zero needs them."""
+    """Flatten the nested nodes of a tree."""
     nodes: list[list[Any]] = []  # column, threshold, missing left, left, right, value
     sets: dict[int, Any] = {}
-    waiting: list[tuple[Any, dict[int, bool], int, int]] = [(root, {}, -1, -1)]
+    waiting: list[tuple[Any, int, int]] = [(root, -1, -1)]
     while waiting:
-        node, is_zero, parent, side = waiting.pop()
-        while "within" in node or (node.get("missing_type") == "Zero" and node["decision_type"] == "<="):
-            if "within" in node:
-                node, is_zero = node["node"], is_zero | node["within"]
-            else:
-                node = _split_at_zero(node, is_zero.get(node["split_feature"]))
+        node, parent, side = waiting.pop()
         at = len(nodes)
         if parent >= 0:
             nodes[parent][side] = at
@@ -213,7 +208,7 @@ def _read_lightgbm_tree(root: Any, output: int, columns: Sequence[ModelColumn], 
         if chosen is not None:
             sets[at] = np.isin(np.arange(len(columns[feature].labels or ())), chosen)
         nodes.append([feature, threshold, missing_left, LEAF, LEAF, 0.0])
-        waiting += [(node["right_child"], is_zero, at, 4), (node["left_child"], is_zero, at, 3)]
+        waiting += [(node["right_child"], at, 4), (node["left_child"], at, 3)]
     column, at_most, to_left, left, right, leaf = (np.array(part) for part in zip(*nodes, strict=True))
     return Tree(column, at_most, to_left, left, right, leaf, sets, output)
 
@@ -223,6 +218,8 @@ def _read_question(node: Any, name: str) -> tuple[float, bool, list[int] | None]
     threshold, kind, missing = node["threshold"], node["decision_type"], node["missing_type"]
     if kind == "==":
         return 0.0, False, [int(code) for code in str(threshold).split("||")]  # a missing category is in no set
+    if missing == "Zero":
+        raise unreadable(name, "it was fitted with `zero_as_missing=True`; give NaN for missing values")
     if kind != "<=" or missing not in ("None", "NaN"):
         raise unreadable(name, f"a split is of the type {kind!r}, with missing values {missing!r}")
     missing_left = node["default_left"] if missing == "NaN" else threshold >= 0  # else it is taken for 0
@@ -231,30 +228,8 @@ def _read_question(node: Any, name: str) -> tuple[float, bool, list[int] | None]
     return float(threshold), bool(missing_left), None
 
 
-def _split_at_zero(node: Any, is_zero: bool | None) -> Any:
-    """Write a split for which zeros are missing by splits for which only NaN is, three if they go the other way."""
-    left, right, at, is_left = node["left_child"], node["right_child"], float(node["threshold"]), node["default_left"]
-    if is_zero:
-        return left if is_left else right
-
-    def split(threshold: float, left: Any, right: Any, missing_left: bool = is_left) -> Any:
-        parts = {"threshold": threshold, "left_child": left, "right_child": right, "default_left": missing_left}
-        return {**node, "missing_type": "NaN", **parts}
-
-    if is_zero is False or (is_left and at >= _NEAR_0) or (not is_left and at <= _BELOW_0):
-        return split(at, left, right)
-    if _BELOW_0 < at < _NEAR_0:
-        return split(_NEAR_0 if is_left else _BELOW_0, left, right)
-    f = node["split_feature"]
-    zero = {"within": {f: True}, "node": left if is_left else right}
-    left, right = ({"within": {f: False}, "node": child} for child in (left, right))
-    if is_left:
-        return split(at, left, split(_BELOW_0, right, split(_NEAR_0, zero, right, True), False), False)
-    return split(_BELOW_0, left, split(_NEAR_0, zero, split(at, left, right), True))
-
-
-def read_catboost(model: Any, X: Any) -> Ensemble:
-    """Read CatBoost; the hashes of its categories are those of the table."""
+def dump_catboost(model: Any, X: Any) -> Any:
+    """Return the JSON of CatBoost; the hashes of its categories are those of the table."""
     import catboost
 
     places = model.get_cat_feature_indices()
@@ -262,10 +237,10 @@ def read_catboost(model: Any, X: Any) -> Ensemble:
         path = Path(folder, "model.json")
         pool = catboost.Pool(X, cat_features=places) if places and X is not None else None
         model.save_model(str(path), format="json", pool=pool)
-        return read_catboost_dump(json.loads(path.read_text()), None if X is None else read_columns(X))
+        return json.loads(path.read_text())
 
 
-def read_catboost_dump(dump: Any, table: Table | None) -> Ensemble:
+def read_catboost(dump: Any, table: Table | None) -> Ensemble:
     """Read the JSON of CatBoost: numbers above the border, and one category, set a bit of the number of the leaf."""
     features, info, name = dump["features_info"], dump["model_info"], "CatBoost"
     if not dump.get("oblivious_trees"):

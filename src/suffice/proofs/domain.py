@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cached_property
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from suffice._table.condition import Condition
 from suffice.errors import InputValueError, did_you_mean
-from suffice.proofs.ensemble import LEAF, Ensemble, Floats
+from suffice.proofs.ensemble import Ensemble, Floats
 
 Flags = NDArray[np.bool_]
 Point = NDArray[np.int32]
@@ -111,21 +111,23 @@ class Domain:
         cls,
         ensemble: Ensemble,
         rows: Floats,
+        seen: Floats | None = None,
         *,
-        also: Floats | None = None,
         groups: Mapping[str, Sequence[str]] | None = None,
         domain: Mapping[str, Any] | None = None,
         constraints: Sequence[str] = (),
     ) -> Domain:
-        """Learn it from the rows of a table, and of further ones that must belong to it."""
+        """Learn it from the rows of a table, or all that are seen: also further ones that must belong to it."""
         names = [column.name for column in ensemble.columns]
+        if not isinstance(domain, Mapping | None):
+            raise TypeError(f"`domain` must be a dict of columns to (low, high) or lists of labels, got {domain!r}.")
         stated = dict(domain or {})
         for name in stated:
             if name not in names:
                 raise ValueError(f"In `domain`: unknown column {name!r}.{did_you_mean(name, names)}")
         if not len(rows):
             raise ValueError("A proof needs the rows of a table, which tell the range of each column: `X` has none.")
-        seen = rows if also is None else np.concatenate([rows, also])
+        seen = rows if seen is None else seen
         singles = [_axis_of_column(ensemble, c, seen[:, c], stated.get(name)) for c, name in enumerate(names)]
         grouped = {names.index(m): g for g, members in (groups or {}).items() for m in members if m in names}
         axes: list[Axis] = []
@@ -138,7 +140,8 @@ class Domain:
         is_number = np.array([column.labels is None for column in ensemble.columns])
         known = np.where(np.isnan(rows), np.nanmin(rows, axis=0, initial=np.inf), rows)
         spread = np.where(is_number, np.ptp(np.where(np.isfinite(known), known, 0.0), axis=0), 0.0)
-        return cls(ensemble, tuple(axes), rows, spread, tuple(_read_constraint(c, ensemble) for c in constraints))
+        at_most = tuple(_read_constraint(text, ensemble) for text in check_names("constraints", constraints))
+        return cls(ensemble, tuple(axes), rows, spread, at_most)
 
     @cached_property
     def begins(self) -> NDArray[np.intp]:
@@ -178,7 +181,7 @@ class Domain:
             return labels[int(value)]
         grid = self.axes[self.axis_of[column]].grids[self.axes[self.axis_of[column]].columns.index(column)]
         is_whole = grid is not None and grid.is_whole
-        return int(value) if is_whole else float(value)
+        return int(value) if is_whole and np.isfinite(value) else float(value)
 
     def whole(self) -> Box:
         """Return the box of all points."""
@@ -245,6 +248,18 @@ class Domain:
                 values[a] = max(min(values[a], values[b]), low)
         return values
 
+    def unmet_constraint(self, box: Box) -> str | None:
+        """Return a constraint that no point of a box meets; a missing value meets each."""
+
+        def in_box(ends: tuple[Floats, ...], column: int) -> Floats:
+            i = self.axis_of[column]
+            within: Floats = ends[i][box.allowed[i], self.axes[i].columns.index(column)]
+            return within
+
+        names = [column.name for column in self.ensemble.columns]
+        unmet = ((a, b) for a, b in self.at_most if in_box(box.first, a).min() > in_box(box.last, b).max())
+        return next((f"{names[a]} <= {names[b]}" for a, b in unmet), None)
+
     def _end(self, ends: tuple[Floats, ...], point: Point, column: int) -> float:
         i = self.axis_of[column]
         return float(ends[i][point[i], self.axes[i].columns.index(column)])
@@ -300,17 +315,22 @@ def _axis_of_column(ensemble: Ensemble, c: int, values: Floats, stated: Any) -> 
     if column.labels is not None:
         codes = np.unique(known)
         if stated is not None:
-            codes = np.array(sorted(_code(column.name, column.labels, label) for label in stated), dtype=np.float64)
+            codes = np.array(
+                sorted(
+                    _code(column.name, column.labels, label)
+                    for label in check_names(f"domain[{column.name!r}]", stated)
+                ),
+                dtype=np.float64,
+            )
         first = last = codes
         grid = None
     else:
         low, high = (known.min(), known.max()) if len(known) else (math.inf, -math.inf)
         if stated is not None:
-            low, high = _stated_range(column.name, stated)
+            low, high = read_range(f"domain[{column.name!r}]", stated)
         is_whole = len(known) > 0 and bool(np.all(known == np.floor(known)))
         grid = Grid(is_whole)
-        asked = (ensemble.column == c) & (ensemble.column != LEAF)
-        cuts = np.unique(ensemble.threshold[asked])
+        cuts = np.unique(ensemble.threshold[ensemble.column == c])
         first = np.maximum(grid.first(np.append(-np.inf, cuts), True), grid.first(np.array(low), False))
         last = np.minimum(grid.last(np.append(cuts, np.inf), False), grid.last(np.array(high), False))
         first, last = first[keep := first <= last], last[keep]
@@ -321,13 +341,21 @@ def _axis_of_column(ensemble: Ensemble, c: int, values: Floats, stated: Any) -> 
     return Axis(column.name, (c,), first[:, None], last[:, None], (grid,))
 
 
-def _stated_range(name: str, stated: Any) -> tuple[float, float]:
+def check_names(argument: str, names: Any) -> list[str]:
+    """Refuse a single text where several are wanted."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise TypeError(f"`{argument}` must be a list of texts, got {names!r}.")
+    return list(names)
+
+
+def read_range(name: str, stated: Any) -> tuple[float, float]:
+    """Read (low, high)."""
     try:
         low, high = (float(end) for end in stated)
     except (TypeError, ValueError):
-        raise ValueError(f"`domain` of {name!r} must be (low, high), got {stated!r}.") from None
+        low, high = math.nan, math.nan
     if not low <= high:
-        raise ValueError(f"`domain` of {name!r} must be (low, high) with low <= high, got {stated!r}.")
+        raise ValueError(f"`{name}` must be (low, high) with low <= high, got {stated!r}.")
     return low, high
 
 

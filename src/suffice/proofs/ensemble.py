@@ -49,7 +49,7 @@ class Ensemble:
     start: Floats  # (n_outputs,)
     decides_by: DecidesBy
     rounding: float  # at least |the sum as the library adds it - the exact sum|
-    name: str  # such as "RandomForestClassifier, 100 trees"
+    name: str  # such as "RandomForestClassifier (100 trees)"
     cut: float = 0.0  # "positive": the second class iff the margin is above it
     link: Link = "identity"  # "number": what turns the output into the prediction
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice._table.condition import Condition
-from suffice._text import to_plain
-from suffice.errors import did_you_mean
-from suffice.proofs.asking import AskedModel, read_asked_of
-from suffice.proofs.domain import ROUNDED, Box, Domain, round_within
-from suffice.proofs.ensemble import Floats
-from suffice.proofs.reasons import UNIT, AxisSet, FoundReason, ReasonSearch
+from suffice._text import counted, join
+from suffice.errors import check_word, did_you_mean
+from suffice.explaining.search import ExplainOptions
+from suffice.proofs.domain import ROUNDED, Box, Domain, check_names, read_range, round_within
+from suffice.proofs.ensemble import Ensemble
+from suffice.proofs.model_trees import ModelTrees, check_options, read_trees_of
+from suffice.proofs.reasons import UNIT, AxisSet, ReasonSearch
 from suffice.proofs.values import CertainReason, CertainReasons, NearestOther
 
 if TYPE_CHECKING:
@@ -31,82 +32,113 @@ class Wishes:
     interval: Any = None
     sets: Sequence[Sequence[str]] | None = None
     nearest: bool = True
+    smallest: bool = True
     max_seconds: float = 5.0  # for the set of a row, and again for the nearest other decision
+
+
+OPTIONS = (*(field.name for field in fields(Wishes)), "domain", "constraints", "max_nodes")
+
+
+def explain_over_model(
+    state: Fitted, over: str, X: Any, searched: ExplainOptions, *, pi: float = 1, model: Any = None, **options: Any
+) -> CertainReasons:
+    """Answer `explain` over all points of a model, and refuse what only rows of the data have."""
+    check_word("over", over, ("data", "model"))
+    if pi != 1:
+        raise ValueError(
+            f'With `over="model"`, `pi` must be 1, got {pi!r}: what a model decides at every point is proven or not. '
+            "For a probability, leave `over` out."
+        )
+    options["progress"] = options.get("progress") or None  # no bar is what certain reasons do
+    of_data = {field.name for field in fields(searched) if getattr(searched, field.name) != field.default}
+    of_data |= {name for name in ("y", "ids", "progress") if options.pop(name, None) is not None}
+    if of_data:
+        raise ValueError(
+            f'With `over="model"`, {join([f"`{name}`" for name in sorted(of_data)])} cannot be set: the decisions of '
+            "the model itself are explained, and there are no rules of rows. `certain_reasons` says what can be set."
+        )
+    return find_certain_reasons(state, X, model, **options)
 
 
 def find_certain_reasons(state: Fitted, X: Any, model: Any, table: Any = None, **options: Any) -> CertainReasons:
     """Find a certain reason of each row, and the nearest other decision."""
+    check_options("Certain reasons", options, OPTIONS)
     wishes = Wishes(**{field.name: options.pop(field.name) for field in fields(Wishes) if field.name in options})
-    asked = read_asked_of(state, model, table, also=X, max_seconds=wishes.max_seconds, **options)
-    rows, domain = asked.domain.ensemble.encode(X), asked.domain
-    axes = {name: _axes(domain, name, getattr(wishes, name)) for name in ("excluded", "preferred")}
-    fixed = [state.variables.names[v] for v in state.variables.read("fixed", state.declared.fixed)]
-    axes["fixed"] = _axes(domain, "fixed", fixed)
+    for name in ("nearest", "smallest"):
+        check_word(name, getattr(wishes, name), (True, False))
+    model_trees = read_trees_of(state, model, table, also=X, max_seconds=wishes.max_seconds, **options)
+    domain, ensemble = model_trees.domain, model_trees.domain.ensemble
+    rows = ensemble.encode(X)
+    excluded, preferred, fixed = (
+        frozenset(_axes(domain, argument, names))
+        for argument, names in (
+            ("excluded", wishes.excluded),
+            ("preferred", wishes.preferred),
+            ("fixed", [state.variables.names[v] for v in state.variables.read("fixed", state.declared.fixed)]),
+        )
+    )
     sets = [None] * len(rows) if wishes.sets is None else [_axes(domain, "sets", names) for names in wishes.sets]
     if len(sets) != len(rows):
-        raise ValueError(f"`sets` has {len(sets)} sets for {len(rows)} rows.")
+        raise ValueError(f"`sets` has {counted(len(sets), 'set')} for {counted(len(rows), 'row')}.")
     domain.check_rows(rows)
-    asked.prover.trees  # noqa: B018 (made once, before there are threads)
+    model_trees.prover.trees  # noqa: B018 (made once, before there are threads)
+    outcomes = ensemble.decide(rows).tolist()
+    decisions = [_decision(ensemble, outcome, wishes.interval) for outcome in outcomes]
 
     def find(i: int) -> CertainReason:
-        decision = _decision(asked, rows[i], wishes.interval)
-        excluded = frozenset(axes["excluded"])
-        search = ReasonSearch(asked.prover, rows[i], decision, excluded=excluded, max_seconds=wishes.max_seconds)
+        search = ReasonSearch(
+            model_trees.prover, rows[i], decisions[i], excluded=excluded, max_seconds=wishes.max_seconds
+        )
         own_set = sets[i]
         certain = None if own_set is None else search.is_certain(frozenset(own_set))
-        found = search.find(axes["preferred"])
-        nearest = _nearest(asked, search, frozenset(axes["fixed"])) if wishes.nearest else None
-        return _reason(search, i, found, nearest=nearest, certain=certain)
+        known = search.find(preferred, smallest=wishes.smallest)._asdict()
+        axes = known.pop("axes")
+        return CertainReason(
+            i,
+            outcomes[i],
+            None if axes is None else tuple(domain.axes[a].name for a in sorted(axes)),
+            () if axes is None else _conditions(search, search.grow(axes), axes),
+            **known,
+            nearest=_nearest(model_trees, search, fixed) if wishes.nearest else None,
+            set_is_certain=certain,
+            model=ensemble.name,
+            interval=decisions[i] if ensemble.classes is None else None,
+        )
 
     with ThreadPoolExecutor(state.settings.n_threads) as pool:
-        return CertainReasons(tuple(pool.map(find, range(len(rows)))))
-
-
-def _reason(
-    search: ReasonSearch, row: int, found: FoundReason | None, *, nearest: NearestOther | None, certain: bool | None
-) -> CertainReason:
-    model, axes = search.domain.ensemble, search.domain.axes
-    return CertainReason(
-        row=row,
-        outcome=to_plain(model.decide(search.values[None])[0]),
-        variables=None if found is None else tuple(axes[a].name for a in sorted(found.axes)),
-        conditions=() if found is None else _conditions(search, search.grow(found.axes), found.axes),
-        is_minimal=found is not None and found.is_minimal,
-        is_smallest=found is not None and found.is_smallest,
-        least_size=0 if found is None else found.least_size,
-        nearest=nearest,
-        set_is_certain=certain,
-        model=model.name,
-        interval=search.decision if model.classes is None else None,
-    )
+        return CertainReasons(pool.map(find, range(len(rows))))
 
 
 def _axes(domain: Domain, argument: str, names: Sequence[str]) -> list[int]:
     known = [axis.name for axis in domain.axes]
-    for name in names:
+    for name in check_names(argument, names):
         if name not in known:
             raise ValueError(f"In `{argument}`: unknown variable {name!r}.{did_you_mean(name, known)}")
     return [known.index(name) for name in names]
 
 
-def _decision(asked: AskedModel, values: Floats, interval: Any) -> Any:
-    if asked.domain.ensemble.classes is not None:
-        return asked.prover.decision(values)
-    if interval is None:
-        raise ValueError("A model of numbers needs an `interval`: (low, high) that is to hold its prediction.")
-    predicted = float(asked.domain.ensemble.decide(values[None])[0])
-    low, high = interval(predicted) if callable(interval) else interval
-    if not low <= predicted <= high:
-        raise ValueError(f"The prediction {predicted:g} of a row is not in the `interval` {(low, high)}.")
-    return float(low), float(high)
+def _decision(model: Ensemble, outcome: Any, interval: Any) -> Any:
+    """Return what is to be kept: the position of a class, or an interval of numbers."""
+    if (interval is None) == (model.classes is None):
+        raise ValueError(
+            "A model of numbers needs an `interval`: (low, high) that is to hold its prediction."
+            if interval is None
+            else f"`interval` is for numbers; {model.name} decides classes."
+        )
+    if model.classes is not None:
+        return model.classes.tolist().index(outcome)
+    low, high = read_range("interval", interval(outcome) if callable(interval) else interval)
+    if not low <= outcome <= high:
+        raise ValueError(f"The prediction {outcome:g} of a row is not in the `interval` {(low, high)}.")
+    return low, high
 
 
-def _nearest(asked: AskedModel, search: ReasonSearch, fixed: AxisSet) -> NearestOther | None:
+def _nearest(model_trees: ModelTrees, search: ReasonSearch, fixed: AxisSet) -> NearestOther | None:
     found = search.nearest_other(fixed)
     if found is None or np.array_equal(found[0], search.values, equal_nan=True):
         return None
     values, least, is_exact = found
-    domain, own = asked.domain, search.values
+    domain, own = model_trees.domain, search.values
     values = domain.shorten(search.box(fixed), values, 1 / UNIT)
     gaps = domain.gaps(own, values[None])[0]
     changes = {
@@ -114,7 +146,7 @@ def _nearest(asked: AskedModel, search: ReasonSearch, fixed: AxisSet) -> Nearest
         for c in np.flatnonzero(gaps).tolist()
     }
     n_changed = len({domain.axis_of[c] for c in np.flatnonzero(gaps).tolist()})
-    return NearestOther(changes, asked.decide(values), n_changed, float(gaps.sum()), is_exact, least)
+    return NearestOther(changes, model_trees.decide(values), n_changed, float(gaps.sum()), is_exact, least)
 
 
 def _conditions(search: ReasonSearch, box: Box, axes: AxisSet) -> tuple[Condition, ...]:

@@ -110,7 +110,7 @@ def join_trees(
         value,
         start,
         rounding=slack + bound_of_rounding(value, is_leaf, first, start, bits, is_as_added),
-        name=f"{name}, {counted(len(trees), 'tree')}",
+        name=f"{name} ({counted(len(trees), 'tree')})",
         **decision,
     )
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice._table.frames import load_pandas
-from suffice._text import counted
-from suffice.checks.certificates import attach, lines_of
+from suffice._text import counted, printed
+from suffice.checks.certificates import check_distinct
 from suffice.explaining.proof import Proof
-from suffice.explaining.rule import Promise, Rule
-from suffice.proofs.asking import N_COMPARED, AskedModel, evenly, read_asked_of
+from suffice.explaining.rule import Promise
 from suffice.proofs.domain import ROUNDED, Box
 from suffice.proofs.ensemble import Ensemble, Floats
+from suffice.proofs.model_trees import N_COMPARED, ModelTrees, evenly, read_trees_of
 from suffice.proofs.search import Decision, Verdict
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class ProvenRules:
             f"{n['open']} open."
         )
 
+    @printed
     def __str__(self) -> str:
         """Return the counts, and a line for each rule."""
         lines = [f"{p.verdict}: {rule}\n    {p.text}" for rule, p in zip(self.rules, self.proofs, strict=True)]
@@ -121,15 +122,11 @@ class ProvenRules:
 
 def prove_rules(state: Fitted, what: Any, model: Any, X: Any, **options: Any) -> ProvenRules:
     """Check rules for every point of the domain, and attach the proofs."""
-    asked = read_asked_of(state, model, X, **options)
-    lines = lines_of(what)
-    first_with = {line.promise: line for line in reversed(lines)}
-    promises = list(dict.fromkeys(line.promise for line in lines))
-    proofs = {promise: prove_promise(promise, asked) for promise in promises}
-    are_local = all(isinstance(line, Rule) for line in lines)
-    attached = attach(what, lines, proofs, "proof") if are_local else what
-    rules = tuple(first_with[promise] for promise in promises)
-    return ProvenRules(rules, tuple(proofs.values()), asked.domain.ensemble.name, attached)
+    model_trees = read_trees_of(state, model, X, **options)
+    rules, proofs, attached = check_distinct(
+        what, "proof", lambda promises: {promise: prove_promise(promise, model_trees) for promise in promises}
+    )
+    return ProvenRules(rules, proofs, model_trees.domain.ensemble.name, attached)
 
 
 def decision_of(promise: Promise, ensemble: Ensemble) -> Decision:
@@ -145,9 +142,9 @@ def decision_of(promise: Promise, ensemble: Ensemble) -> Decision:
     return classes.index(promise.outcome)
 
 
-def prove_promise(promise: Promise, asked: AskedModel) -> Proof:
+def prove_promise(promise: Promise, model_trees: ModelTrees) -> Proof:
     """Check what one rule says."""
-    domain, prover = asked.domain, asked.prover
+    domain, prover = model_trees.domain, model_trees.prover
     decision = decision_of(promise, domain.ensemble)
     box = domain.box(promise.conditions)
     empty = box.empty_axis
@@ -157,60 +154,78 @@ def prove_promise(promise: Promise, asked: AskedModel) -> Proof:
             f"No point of the domain is within the bounds of the rule ({conditions}): they leave nothing of "
             f"{domain.axes[empty].name!r}. State a `domain` that they meet."
         )
-    inside = np.flatnonzero(domain.holds(box, asked.rows))
-    kept = prover.keeps(decision, asked.rows[inside])
-    found = _find_exception(asked, box, decision, inside[~kept])
-    verdict: Verdict = "refuted" if isinstance(found, np.ndarray) else found
-    values = found if verdict == "refuted" else None
-    if values is not None and asked.place(values) is None:
-        shorter = domain.shorten(box, values, ROUNDED)
-        values = values if asked.keeps(decision, shorter) else shorter
+    unmet = domain.unmet_constraint(box)
+    if unmet is not None:
+        conditions = " AND ".join(map(str, promise.conditions))
+        raise ValueError(f"No point within the bounds of the rule ({conditions}) meets the constraint {unmet}.")
+    inside = np.flatnonzero(domain.holds(box, model_trees.rows))
+    kept = prover.keeps(decision, model_trees.rows[inside])
+    found = _find_exception(model_trees, box, decision, inside[~kept])
     figures: dict[str, Any] = {}
     if domain.ensemble.classes is None:
-        least, largest, is_exact = prover.extremes(box)
-        figures = {"least": least, "largest": largest, "is_exact": is_exact}
-    if values is not None:
-        distance, gaps, unusual = asked.nearness(values)
-        names, asked_about = [column.name for column in domain.ensemble.columns], {c.column for c in promise.conditions}
-        row = dict(zip(names, asked.row_of(values), strict=True))
-        # What the rule asks about stands first, and then what differs from the nearest row.
-        order = sorted(range(len(names)), key=lambda c: (names[c] not in asked_about, gaps[c] == 0))
-        figures |= {"counterexample": {names[c]: row[names[c]] for c in order}, "decided": asked.decide(values)}
-        figures |= {"distance": distance, "n_changed": int(np.count_nonzero(gaps)), "unusual": unusual}
-        figures |= {"row": asked.place(values)}
+        figures = dict(zip(("least", "largest", "is_exact"), prover.extremes(box), strict=True))
+    if isinstance(found, np.ndarray):
+        figures |= _describe(model_trees, promise, box, decision, found)
+    verdict: Verdict = "refuted" if isinstance(found, np.ndarray) else found
     return Proof(verdict, domain.ensemble.name, len(inside), int(kept.sum()), **figures)
 
 
-def _find_exception(asked: AskedModel, box: Box, decision: Decision, others: NDArray[np.intp]) -> Any:
+def _describe(
+    model_trees: ModelTrees, promise: Promise, box: Box, decision: Decision, values: Floats
+) -> dict[str, Any]:
+    """Return what a proof says about an exception."""
+    row = model_trees.place(values)
+    if row is None:
+        shorter = model_trees.domain.shorten(box, values, ROUNDED)
+        values = values if model_trees.keeps(decision, shorter) else shorter
+    distance, gaps, unusual = model_trees.nearness(values)
+    in_rule = {condition.column for condition in promise.conditions}
+    names, own = [column.name for column in model_trees.domain.ensemble.columns], model_trees.row_of(values)
+    # What the rule asks about stands first, and then what differs from the nearest row.
+    order = sorted(range(len(names)), key=lambda c: (names[c] not in in_rule, gaps[c] == 0))
+    return {
+        "counterexample": {names[c]: own[c] for c in order},
+        "decided": model_trees.decide(values),
+        "distance": distance,
+        "n_changed": int(np.count_nonzero(gaps)),
+        "unusual": unusual,
+        "row": model_trees.place(values),
+    }
+
+
+def _find_exception(model_trees: ModelTrees, box: Box, decision: Decision, others: NDArray[np.intp]) -> Any:
     """Return the values of the most plausible exception that is found, "proven" or "open"."""
     for i in others[:N_NEAR]:
-        if not asked.keeps(decision, asked.rows[i]):
-            return asked.rows[i]
-    moved, distances = _move_into(asked, box)
-    points = asked.domain.pieces(moved)
+        if not model_trees.keeps(decision, model_trees.rows[i]):
+            return model_trees.rows[i]
+    moved, distances = _move_into(model_trees, box)
+    points = model_trees.domain.pieces(moved)
     order = np.argsort(distances, kind="stable")
-    differs = ~asked.prover.keeps(decision, moved[order]) & asked.domain.holds(box, moved[order])
+    differs = ~model_trees.prover.keeps(decision, moved[order]) & model_trees.domain.holds(box, moved[order])
     for i in order[differs][:N_NEAR]:
-        if not asked.keeps(decision, moved[i]):
+        if not model_trees.keeps(decision, moved[i]):
             return moved[i]
-    answer = asked.prover.check(box, decision, moved[order[0]], starts=points[order[:N_STARTS]])
+    answer = model_trees.prover.check(box, decision, moved[order[0]], starts=points[order[:N_STARTS]])
     if answer.values is None:
         return answer.verdict
-    if asked.keeps(decision, answer.values):
+    if model_trees.keeps(decision, answer.values):
         return "open"
-    near = [_approach(asked, box, decision, answer.values, moved[i]) for i in _nearest(asked, answer.values, moved)]
-    compared = asked.rows[evenly(len(asked.rows), N_COMPARED)]
-    return min(near, key=lambda values: float(asked.domain.distances(values, compared).min()))
+    near = [
+        _approach(model_trees, box, decision, answer.values, moved[i])
+        for i in _nearest(model_trees, answer.values, moved)
+    ]
+    compared = model_trees.rows[evenly(len(model_trees.rows), N_COMPARED)]
+    return min(near, key=lambda values: float(model_trees.domain.distances(values, compared).min()))
 
 
-def _nearest(asked: AskedModel, values: Floats, rows: Floats) -> NDArray[np.intp]:
-    return np.argsort(asked.domain.distances(values, rows), kind="stable")[:N_NEAR]
+def _nearest(model_trees: ModelTrees, values: Floats, rows: Floats) -> NDArray[np.intp]:
+    return np.argsort(model_trees.domain.distances(values, rows), kind="stable")[:N_NEAR]
 
 
-def _move_into(asked: AskedModel, box: Box) -> tuple[Floats, Floats]:
+def _move_into(model_trees: ModelTrees, box: Box) -> tuple[Floats, Floats]:
     """Move rows to the nearest values of a box; return them with the distances that they were moved."""
-    domain = asked.domain
-    rows = asked.rows[evenly(len(asked.rows), N_MOVED)]
+    domain = model_trees.domain
+    rows = model_trees.rows[evenly(len(model_trees.rows), N_MOVED)]
     moved = rows.copy()
     points = domain.pieces(rows)
     for i, axis in enumerate(domain.axes):
@@ -234,13 +249,13 @@ def _move_into(asked: AskedModel, box: Box) -> tuple[Floats, Floats]:
     return moved, np.array([domain.gaps(a, b[None]).sum() for a, b in zip(moved, rows, strict=True)])
 
 
-def _approach(asked: AskedModel, box: Box, decision: Decision, values: Floats, row: Floats) -> Floats:
+def _approach(model_trees: ModelTrees, box: Box, decision: Decision, values: Floats, row: Floats) -> Floats:
     """Give a counterexample the values of a row of the box, as long as the decision stays otherwise."""
-    domain = asked.domain
+    domain = model_trees.domain
     for columns in [list(axis.columns) for axis in domain.axes]:
         tried = values.copy()
         tried[columns] = row[columns]
         differs = not np.array_equal(tried, values, equal_nan=True)
-        if differs and domain.holds(box, tried[None])[0] and not asked.keeps(decision, tried):
+        if differs and domain.holds(box, tried[None])[0] and not model_trees.keeps(decision, tried):
             values = tried
     return values

@@ -5,8 +5,6 @@ The dumps of the libraries are read in ``sklearn_trees`` and ``boosters``, the s
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,14 +51,17 @@ def read_model(model: Any, X: Any = None) -> Ensemble:
         return _read_sklearn(model, kind, X)
     if library not in ("xgboost", "lightgbm", "catboost"):
         raise TypeError(f"A {kind} cannot be read as trees. {READABLE}.")
+    return read_boosted(library, boosters.dump_catboost(model, X) if library == "catboost" else model, X)
+
+
+def read_boosted(library: str, model: Any, X: Any) -> Ensemble:
+    """Read a booster of XGBoost or LightGBM, or the dump of one of CatBoost."""
+    readers = {"xgboost": boosters.read_xgboost, "lightgbm": boosters.read_lightgbm, "catboost": boosters.read_catboost}
     try:
-        if library == "catboost":
-            return boosters.read_catboost(model, X)
-        reader = boosters.read_xgboost if library == "xgboost" else boosters.read_lightgbm
-        return reader(model, None if X is None else read_columns(X))
+        return readers[library](model, None if X is None else read_columns(X))
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         raise ValueError(
-            f"The dump of this {kind} is not what {library} documents: {type(error).__name__}, {error}."
+            f"The dump of this model is not what {library} documents: {type(error).__name__}, {error}."
         ) from error
 
 
@@ -92,45 +93,6 @@ def _read_pipeline(pipeline: Any, X: Any) -> Ensemble:
         return read_model(model, X)
     encoded = steps.transform(X)
     return read_behind(read_model(model, encoded.toarray() if hasattr(encoded, "toarray") else encoded), steps, X)
-
-
-def read_model_file(path: str | Path, X: Any = None) -> Ensemble:
-    """Read a model from the file that its library has saved: XGBoost .json or .ubj, LightGBM .txt, CatBoost .json.
-
-    Classes are numbered from 0, and all trees are read.
-    """
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind in (".pkl", ".pickle", ".joblib", ".skops", ".dill", ".cbm", ".bin", ".model", ".onnx"):
-        fix = (
-            "save it by model.save_model(...) as .json"
-            if kind in (".cbm", ".bin", ".model")
-            else ("save a booster by its own library, or read the model in Python by `suffice.proofs.read_model`")
-        )
-        why = "may run any code" if kind in (".pkl", ".pickle", ".joblib", ".dill") else "is not documented"
-        raise ValueError(f"{str(path)!r} is not read: loading a file of this kind {why}; {fix}.")
-    if kind not in (".json", ".ubj", ".txt"):
-        raise ValueError(f"{str(path)!r} must be a model file: XGBoost .json or .ubj, LightGBM .txt or CatBoost .json.")
-    with path.open("rb") as file:
-        is_catboost = kind == ".json" and b'"oblivious_trees"' in file.read()
-    if is_catboost:
-        return boosters.read_catboost_dump(json.loads(path.read_text()), None if X is None else read_columns(X))
-    try:
-        if kind == ".txt":
-            import lightgbm
-
-            booster: Any = lightgbm.Booster(model_file=path)
-        else:
-            import xgboost
-
-            booster = xgboost.Booster(model_file=path)
-    except ImportError as error:
-        raise ImportError(f"Reading {str(path)!r} needs {error.name}: pip install {error.name}.") from None
-    except Exception as error:  # each library has errors of its own
-        raise ValueError(
-            f"{str(path)!r} is no model of {'LightGBM' if kind == '.txt' else 'XGBoost'}: {error}"
-        ) from None
-    return read_model(booster, X)
 
 
 def compare_outputs(ensemble: Ensemble, X: Any, outputs: Any) -> float:

@@ -5,9 +5,12 @@ Every certain reason meets every contrastive set, so that each counterexample ru
 
 from __future__ import annotations
 
+import functools
+import operator
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +27,14 @@ MAX_PARTS = 20_000
 _CHANGED, UNIT = 10**12, 10**6
 
 
-@dataclass(frozen=True)
-class FoundReason:
-    """A certain reason as axes, with what is known about it."""
+class FoundReason(NamedTuple):
+    """A certain reason as axes, None without one, with what is known about it."""
 
-    axes: AxisSet
-    is_minimal: bool
-    is_smallest: bool
-    least_size: int
+    axes: AxisSet | None = None
+    is_minimal: bool = False
+    is_smallest: bool = False
+    least_size: int = 0
+    is_open: bool = False  # the time ended before it was known if there is one
 
 
 class ReasonSearch:
@@ -52,8 +55,6 @@ class ReasonSearch:
         self.n_open = 0
         self._end = time.monotonic() + max_seconds
         self._known: dict[AxisSet, bool | None] = {}
-        axes = self.domain.axes
-        self.cost = np.concatenate([self._cost(axis, int(self.point[i])) for i, axis in enumerate(axes)])
         self.others: list[Point] = []  # points that are surely decided otherwise
         self.effects = self._measure_effects()
 
@@ -133,17 +134,18 @@ class ReasonSearch:
         """Whether the time is over."""
         return time.monotonic() > self._end
 
-    def find(self, preferred: Sequence[int] = ()) -> FoundReason | None:
-        """Find a minimal reason, and then a smallest one; None if no set without the excluded variables is certain."""
+    def find(self, preferred: AxisSet = frozenset(), smallest: bool = True) -> FoundReason:
+        """Find a minimal reason without the excluded variables, and then a smallest one."""
         order = sorted(
             (i for i in range(len(self.domain.axes)) if i not in self.excluded),
             key=lambda i: (i in preferred, self.effects[i], -i),
         )
-        kept = frozenset(order)
-        if not self.is_certain(kept):
-            return None
-        reason = self._delete(kept, order)
-        least = self._enlarge_bound(reason)
+        # With all variables, each tree reaches the row's own leaf.
+        is_certain = True if not self.excluded else self.is_certain(frozenset(order))
+        if not is_certain:
+            return FoundReason(is_open=is_certain is None)
+        reason = self._delete(frozenset(order), order)
+        least = self._enlarge_bound(reason) if smallest else 0
         if isinstance(least, frozenset):
             return FoundReason(least, True, True, len(least))
         is_minimal = len(reason) <= least or all(self.is_certain(reason - {i}) is False for i in reason)
@@ -240,8 +242,12 @@ class ReasonSearch:
             return None if is_exact else (self.values, least // _CHANGED, False)
         return self.domain.values(box, best, self.values), max(least // _CHANGED, 1), is_exact
 
+    @cached_property
+    def cost(self) -> NDArray[np.int64]:
+        """What each piece costs: a change, and the distance to its nearest value."""
+        return np.concatenate([self._cost(axis, int(self.point[i])) for i, axis in enumerate(self.domain.axes)])
+
     def _cost(self, axis: Axis, own: int) -> NDArray[np.int64]:
-        """Return what the pieces of an axis cost: a change, and the distance to the nearest value."""
         columns = list(axis.columns)
         near = np.clip(self.values[columns], axis.first, axis.last)
         near = np.where(np.isnan(axis.first), np.nan, np.where(np.isnan(near), axis.first, near))
@@ -262,35 +268,29 @@ def _allow(box: Box, i: int, pieces: Iterable[int]) -> Box:
 
 def smallest_hitting_set(sets: Sequence[AxisSet], excluded: AxisSet) -> AxisSet | None:
     """Return a smallest set that meets all given ones; None if the search takes too long."""
-    remaining = [frozenset(s - excluded) for s in sets]
-    best: AxisSet = frozenset().union(*remaining) if remaining else frozenset()
-    stack: list[tuple[AxisSet, AxisSet, list[AxisSet]]] = [(frozenset(), frozenset(), remaining)]
+    # Sets as bits: the smallest reasons of a row need thousands of these steps.
+    remaining = [sum(1 << v for v in s - excluded) for s in sets]
+    best = functools.reduce(operator.or_, remaining, 0)
+    stack = [(0, remaining)]  # chosen, and the sets that are not met
     for _ in range(MAX_PARTS):
         if not stack:
-            return best
-        chosen, refused, left = stack.pop()
-        left = [s - refused for s in left if not s & chosen]
+            return frozenset(v for v in range(best.bit_length()) if best >> v & 1)
+        chosen, left = stack.pop()
         if not left:
-            best = min(best, chosen, key=len)
-            continue
-        if len(chosen) + _disjoint(left) >= len(best) or not all(left):
-            continue
-        counts: dict[int, int] = {}
-        for s in left:
-            for v in s:
-                counts[v] = counts.get(v, 0) + 1
-        shortest = min(left, key=len)
-        v = max(shortest, key=lambda v: (counts[v], -v))
-        stack.append((chosen, refused | {v}, left))
-        stack.append((chosen | {v}, refused, left))
+            best = min(best, chosen, key=int.bit_count)
+        elif all(left) and chosen.bit_count() + _disjoint(left) < best.bit_count():
+            shortest = min(left, key=int.bit_count)
+            members = [1 << v for v in range(shortest.bit_length()) if shortest >> v & 1]
+            own = max(members, key=lambda member: sum(s & member > 0 for s in left))  # the first, if several
+            stack.append((chosen, [s & ~own for s in left]))
+            stack.append((chosen | own, [s for s in left if not s & own]))
     return None
 
 
-def _disjoint(sets: Sequence[AxisSet]) -> int:
+def _disjoint(sets: Sequence[int]) -> int:
     """Return how many of the sets do not meet each other, found greedily: each needs a member of its own."""
-    met: set[int] = set()
-    count = 0
-    for s in sorted(sets, key=len):
+    met = count = 0
+    for s in sorted(sets, key=int.bit_count):
         if not met & s:
             met |= s
             count += 1

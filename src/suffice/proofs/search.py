@@ -121,11 +121,6 @@ class Prover:
             value=np.array(value, dtype=np.float64),
         )
 
-    def decision(self, values: Floats) -> Decision:
-        """Return the position of the class that the model decides for at a row."""
-        assert self.ensemble.classes is not None
-        return self.ensemble.classes.tolist().index(self.ensemble.decide(values[None])[0])
-
     def margins(self, decision: Decision) -> list[Margin]:
         """Return what changes a decision."""
         model = self.ensemble

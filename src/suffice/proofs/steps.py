@@ -202,8 +202,8 @@ class _Probe:
 def _distinct(inner: Ensemble, nodes: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
     """Return one node for each different question, and for each node the place of its question."""
     parts = (inner.column, inner.threshold, inner.label_set, inner.missing_left)
-    asked = np.stack([part[nodes].astype(np.float64) for part in parts], axis=1)
-    _, first, which = np.unique(asked, axis=0, return_index=True, return_inverse=True)
+    questions = np.stack([part[nodes].astype(np.float64) for part in parts], axis=1)
+    _, first, which = np.unique(questions, axis=0, return_index=True, return_inverse=True)
     return nodes[first], which.reshape(-1)
 
 

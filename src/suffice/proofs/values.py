@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, overload
+from typing import Any
 
 from suffice._table.condition import Condition
 from suffice._table.frames import load_pandas
-from suffice._text import counted, format_number, format_outcome
+from suffice._text import counted, format_number, format_outcome, printed
 from suffice.explaining.proof import exactly, shortened
 
 
@@ -43,11 +42,11 @@ class NearestOther:
     @property
     def sentence(self) -> str:
         """What must change at least, in one sentence."""
-        changed = [f"{name} from {exactly(a)} to {exactly(b)}" for name, (a, b) in self.changes.items()]
-        proven = "proven to be the nearest" if self.is_exact else "not proven to be the nearest"
-        far = f"distance {format_number(self.distance)}, {proven}"
-        verb = "predicted" if isinstance(self.decided, float) else "decided"
-        return f"{format_outcome(self.decided)} is {verb} after changing {shortened(changed, 'value')} ({far})."
+        changed = shortened([f"{n} from {exactly(a)} to {exactly(b)}" for n, (a, b) in self.changes.items()], "value")
+        kind = "prediction outside of these" if isinstance(self.decided, float) else "other decision"
+        proven = "proven" if self.is_exact else "not proven"
+        far = f"distance {format_number(self.distance)}, {proven} to be the nearest"
+        return f"The nearest {kind}: {format_outcome(self.decided)} after changing {changed} ({far})."
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,8 @@ class CertainReason:
         The model.
     interval : tuple of float or None, default=None
         Regression: the interval in which the prediction stays.
+    is_open : bool, default=False
+        Whether the time ended before it was known if there is a set without the excluded variables.
     """
 
     row: int
@@ -92,6 +93,7 @@ class CertainReason:
     set_is_certain: bool | None = None
     model: str = "the model"
     interval: tuple[float, float] | None = None
+    is_open: bool = False
 
     @property
     def sentence(self) -> str:
@@ -99,19 +101,24 @@ class CertainReason:
         decision = f"{self.model} decides {format_outcome(self.outcome)}"
         if self.interval is not None:
             decision = f"{self.model} predicts from {' to '.join(map(format_number, self.interval))}"
+        if self.variables is None and self.is_open:
+            return f"Open: {decision}; whether the others fix that was not known when the time ended."
         if self.variables is None:
-            return f"Nothing is proven without the excluded variables: {decision}, and the others do not fix that."
+            return f"No certain reason without the excluded variables: {decision}, but the others do not fix that."
         if not self.variables:
             return f"Proven: {decision} for every row of the domain."
         if self.is_smallest:
-            proven = "no fewer are enough"
+            proven = "no smaller set is enough"
         elif self.is_minimal:
-            proven = f"none can be left out; every such set has at least {counted(self.least_size, 'variable')}"
+            proven = "none can be left out"
+            if self.least_size:
+                proven += f"; every such set has at least {counted(self.least_size, 'variable')}"
         else:
-            proven = "not proven minimal"
+            proven = "not proven to be minimal"
         where = shortened(list(map(str, self.conditions)), "condition", " AND ") or "any value"
         return f"Proven: {decision} whenever {where}, whatever the other variables are ({proven})."
 
+    @printed
     def __str__(self) -> str:
         """Return the sentence, and that of the nearest other decision."""
         return self.sentence if self.nearest is None else f"{self.sentence} {self.nearest.sentence}"
@@ -127,37 +134,15 @@ class CertainReason:
         return {**asdict(self), "conditions": [str(condition) for condition in self.conditions]}
 
 
-@dataclass(frozen=True, eq=False)
-class CertainReasons(Sequence[CertainReason]):
-    """The certain reasons of rows.
+class CertainReasons(tuple[CertainReason, ...]):
+    """The certain reasons of rows: a tuple with one for each row, in their order."""
 
-    Parameters
-    ----------
-    reasons : tuple of CertainReason
-        One for each row, in their order.
-    """
+    __slots__ = ()
 
-    reasons: tuple[CertainReason, ...]
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.reasons)
-
-    @overload
-    def __getitem__(self, i: int) -> CertainReason: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[CertainReason]: ...
-    def __getitem__(self, i: int | slice) -> CertainReason | Sequence[CertainReason]:
-        """Return the reason of a row."""
-        return self.reasons[i]
-
-    def __iter__(self) -> Iterator[CertainReason]:
-        """Go through the rows."""
-        return iter(self.reasons)
-
+    @printed
     def __str__(self) -> str:
         """Return a line for each row."""
-        return "\n".join(f"Row {reason.row}: {reason}" for reason in self.reasons)
+        return "\n".join(f"Row {reason.row}: {reason}" for reason in self)
 
     __repr__ = __str__
 
@@ -169,7 +154,7 @@ class CertainReasons(Sequence[CertainReason]):
         pandas.DataFrame
             One line for each row.
         """
-        return load_pandas().DataFrame([reason.to_dict() for reason in self.reasons])
+        return load_pandas().DataFrame([reason.to_dict() for reason in self])
 
     def to_json(self, **options: Any) -> str:
         """Return the reasons as JSON.
@@ -184,4 +169,4 @@ class CertainReasons(Sequence[CertainReason]):
         str
             A list with an object for each row.
         """
-        return json.dumps([reason.to_dict() for reason in self.reasons], **options)
+        return json.dumps([reason.to_dict() for reason in self], **options)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from suffice._table.frames import make_frame
-from suffice._text import counted, format_outcome, format_probability, to_plain
+from suffice._text import counted, format_outcome, format_probability, printed, to_plain
 from suffice.errors import check_word
 from suffice.explaining.row_answers import RowAnswers
 
@@ -66,6 +66,7 @@ class Reason:
     loss: float
     bounds: tuple[str, ...] = ()
 
+    @printed
     def __str__(self) -> str:
         """Return the rank, the code and the wording."""
         return f"{self.rank}. {self.text}" if self.code in self.text else f"{self.rank}. {self.code}: {self.text}"
@@ -100,6 +101,7 @@ class Refusal:
     sentence: str
     variables: tuple[str, ...] = ()
 
+    @printed
     def __str__(self) -> str:
         """Return what was found."""
         return self.sentence
@@ -213,6 +215,7 @@ class RowReasons:
         return f"{n} for {self.outcome_text}. {keep} the outcome with probability {sdp}."
 
     @property
+    @printed
     def text(self) -> str:
         """The reasons in plain words, one to a line."""
         return "\n".join([self.lead, *map(str, self.reasons), *self.notes])
@@ -244,6 +247,7 @@ class RowReasons:
             "notes": list(self.notes),
         }
 
+    @printed
     def __str__(self) -> str:
         """Return the reasons in plain words, with the name of the row."""
         return f"{self.label}: {self.text}"
@@ -358,6 +362,7 @@ class Reasons(RowAnswers[RowReasons]):
             "rows": [answer.to_dict() for answer in self],
         }
 
+    @printed
     def __str__(self) -> str:
         """Return how many rows have reasons, how many were refused and why, and the most frequent codes."""
         n_reasons = self.n_adverse - self.n_refused

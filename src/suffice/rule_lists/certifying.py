@@ -6,7 +6,7 @@ rows and on the number of fresh rows, never on the outcomes of fresh rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from suffice.checks.certificates import certify_promises
 from suffice.explaining.certificate import make_certificates
-from suffice.rule_lists.measures import Bools, Counts, first_two
+from suffice.rule_lists.measures import Bools, Counts
 
 if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
@@ -70,12 +70,8 @@ def without_small_steps(covers: Bools) -> NDArray[np.intp]:
 
 def count_by_length(covers: Bools, keeps: Bools) -> tuple[Counts, Counts]:
     """Count, for each length of a list, the rows that its first rules decide, and those that they get right."""
-    n_rules = len(covers)
-    first, _ = first_two(np.ascontiguousarray(covers.T))
-    rows = np.flatnonzero(first < n_rules)
-    is_right = keeps[first[rows], rows]
-    n_decided, n_right = (np.bincount(of, minlength=n_rules) for of in (first[rows], first[rows[is_right]]))
-    return np.cumsum(n_decided), np.cumsum(n_right)
+    decides = np.diff(np.logical_or.accumulate(covers), axis=0, prepend=False)  # the first that covers a row
+    return np.cumsum(decides.sum(axis=1)), np.cumsum((decides & keeps).sum(axis=1))
 
 
 def surest_length(n_rows: Counts, n_kept: Counts, ratio: float, level: float, confidence: float) -> int:
@@ -114,16 +110,10 @@ def _longest_list(
     lines: Lines, length: int, rows: FreshRows, level: float, confidence: float
 ) -> tuple[Lines, Certificate | None]:
     """Find the longest list whose precision fresh rows confirm: a length is tested first, then one more each time."""
-    n_rows, n_kept = count_by_length(lines.covers_rows(rows.table), lines.keeps(rows.outcomes))
+    counts = count_by_length(lines.covers_rows(rows.table), lines.keeps(rows.outcomes))
+    test: dict[str, Any] = {"level": level, "confidence": confidence, "is_set_aside": rows.is_set_aside}
     # No adjustment: a test counts only if all tests before it have succeeded (fixed-sequence testing).
-    certificates = make_certificates(
-        n_rows.tolist(),
-        n_kept.tolist(),
-        level=level,
-        confidence=confidence,
-        adjustment=None,
-        is_set_aside=rows.is_set_aside,
-    )
+    certificates = make_certificates(*(n.tolist() for n in counts), adjustment=None, **test)
     n_lines = 0
     while length <= len(certificates) and certificates[length - 1].is_certified:
         n_lines, length = length, length + 1

@@ -1,9 +1,9 @@
-"""Choosing the lines of a list: all distinct rules that are good enough, a sum of few of them, or a shortened list."""
+"""Choosing the lines of a list: all distinct rules that are good enough, or a sum of few of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.explaining.rule import Rule
 from suffice.rule_lists.candidates import shorter_rules, split_rules
-from suffice.rule_lists.measures import Additions, Bools, Counts, Floats, Lines, Positions, first_two
+from suffice.rule_lists.measures import Additions, Bools, Counts, Floats, Lines, Positions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,16 +19,12 @@ if TYPE_CHECKING:
     from suffice._table.table import Table
     from suffice.rule_lists.measures import GlobalRule, Labels, Numbers
 
-Losses = Callable[[Positions, Positions], Floats]
-
-# Shares are differences of rounded quotients: 0.99 - 0.98 is 0.010000000000000009.
-ROUNDING = 1e-12
 # Gains that differ by less, as a share of the squared error, are equal: sums are rounded.
 ROUNDING_OF_GAINS = 1e-9
 # Products are computed for this many rules at once, which keeps the matrices of numbers small.
 BLOCK = 256
 # The constants of a sum were chosen on eight tables: a ridge of 5 or 20 rows, no cost or more of a second condition,
-# and twice the least gain change the mean skill by less than 0.01 (docs/global_rules.md).
+# and twice the least gain change the mean skill by less than 0.01 (docs/evidence/rule_lists.md).
 RIDGE = 10.0  # additions are shrunk as if the rule covered this many more rows without effect
 COST = 0.1  # each condition after the first must gain this much more
 MIN_SHARE = 0.005  # a rule covers at least this share of the rows, and leaves out as many
@@ -244,47 +240,3 @@ def _multiply(packed: NDArray[np.uint8], matrix: Floats) -> Floats:
         covers = np.unpackbits(packed[start : start + BLOCK], axis=1, count=len(matrix))
         parts.append(covers.astype(np.float64) @ matrix)
     return np.concatenate(parts)
-
-
-def shorten_lines(lines: Lines, tolerance: float) -> Lines:
-    """Leave out lines while coverage and precision on the training rows stay within a tolerance."""
-    outputs, outcomes = lines.outputs, lines.task.outcomes
-    losses: Losses = lambda rules, rows: lines.task.losses(outputs[rules], outcomes[rows])  # noqa: E731
-    return lines.take(shorten(np.ascontiguousarray(lines.covers.T), losses, tolerance).tolist())
-
-
-def shorten(covers: Bools, losses: Losses, tolerance: float) -> Positions:
-    """Leave out rules while coverage and precision stay within a tolerance."""
-    n_rows, n_rules = covers.shape
-
-    def losses_of(rules: Positions, rows: Positions) -> Floats:
-        costs = np.zeros(len(rows))
-        is_covered = rules < n_rules
-        costs[is_covered] = losses(rules[is_covered], rows[is_covered])
-        return costs
-
-    first, _ = first_two(covers)
-    is_kept = np.bincount(first, minlength=n_rules + 1)[:n_rules] > 0
-    covers &= is_kept
-    _, second = first_two(covers)
-    loss_first, loss_second = losses_of(first, np.arange(n_rows)), losses_of(second, np.arange(n_rows))
-    n_covered = np.count_nonzero(first < n_rules)
-    lowest_coverage = n_covered / n_rows - tolerance - ROUNDING
-    lowest_precision = 1 - loss_first.sum() / max(n_covered, 1) - tolerance - ROUNDING
-    while np.count_nonzero(is_kept) > 1:  # each rule decides some row, so the others keep some rows
-        # Coverage and precision without each of the rules: its rows go to the second rule that covers them.
-        is_lost = (first < n_rules) & (second == n_rules)
-        n_lost = np.bincount(first, weights=is_lost, minlength=n_rules + 1)[:n_rules]
-        added_loss = np.bincount(first, weights=loss_second - loss_first, minlength=n_rules + 1)[:n_rules]
-        n_left = np.count_nonzero(first < n_rules) - n_lost
-        coverage, precision = n_left / n_rows, 1 - (loss_first.sum() + added_loss) / n_left
-        is_removable = is_kept & (coverage >= lowest_coverage) & (precision >= lowest_precision)
-        if not is_removable.any():
-            break
-        remaining = np.where(is_removable, coverage + precision, -np.inf)
-        removed = n_rules - 1 - int(np.argmax(remaining[::-1]))
-        is_kept[removed] = covers[:, removed] = False
-        rows = np.flatnonzero((first == removed) | (second == removed))
-        first[rows], second[rows] = first_two(covers[rows])
-        loss_first[rows], loss_second[rows] = losses_of(first[rows], rows), losses_of(second[rows], rows)
-    return np.flatnonzero(is_kept)

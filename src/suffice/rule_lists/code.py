@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from suffice._table.condition import to_sql_literal
 from suffice._table.frames import load_pandas
 from suffice._table.table import WEEKDAYS
+from suffice.explaining.certificate import CHECKED
 from suffice.rule_lists.measures import Labels
 
 if TYPE_CHECKING:
@@ -19,20 +20,13 @@ def lines_to_frame(lines: Lines) -> Any:
     """Make a pandas frame with a line for each rule."""
     adds = [] if lines.additions is None else ["addition"]
     columns = ["text", "output", *adds, "support", "coverage", "precision", *lines.task.figures, "expected"]
-    is_checked = any(line.certificate for line in lines.rules)
-    checked = {
-        "n_rows": "n_checked",
-        "share": "checked_share",
-        "lower": "checked_lower",
-        "is_certified": "is_certified",
-    }
+    checked = CHECKED if any(line.certificate for line in lines.rules) else {}
     values = [
-        [getattr(line, name) for name in columns]
-        + [getattr(line.certificate, name, None) for name in checked if is_checked]
+        [getattr(line, name) for name in columns] + [getattr(line.certificate, name, None) for name in checked.values()]
         for line in lines.rules
     ]
     names = [{"text": "rule", "addition": "adds"}.get(name, name) for name in columns]
-    return load_pandas().DataFrame(values, columns=names + (list(checked.values()) if is_checked else []))
+    return load_pandas().DataFrame(values, columns=[*names, *checked])
 
 
 def lines_to_sql(lines: Lines, default: str) -> str:
@@ -74,12 +68,12 @@ HAS_VALUE = """def has_value(value):
 def lines_to_python(lines: Lines, default: Any, heading: str) -> str:
     """Write a function that predicts one row; `default` is what it predicts where no rule covers it."""
     body = ["def predict(row):", f"    {heading!r}"]
-    tests = [" and ".join(map(_to_python, line.rule.conditions)) or "True" for line in lines.rules]
-    if lines.additions is None:
+    tests = [" and ".join(map(condition_to_python, line.rule.conditions)) or "True" for line in lines.rules]
+    if lines.additions is None or not lines.rules:
         for test, line in zip(tests, lines.rules, strict=True):
             body += [f"    if {test}:", f"        return {line.output!r}"]
         body.append(f"    return {default!r}")
-    elif lines.rules:
+    else:
         labels = lines.task.classes.tolist() if isinstance(lines.task, Labels) else None
         base = lines.additions.base.tolist()
         start = base[0] if labels is None else dict(zip(labels, base, strict=True))
@@ -90,13 +84,11 @@ def lines_to_python(lines: Lines, default: Any, heading: str) -> str:
             body += [f"        {name} += {number!r}" for name, number in zip(names, adds, strict=True) if number]
         answer = "total" if labels is None else "max(total, key=total.get)"
         body.append(f"    return {answer} if is_covered else {default!r}")
-    else:
-        body.append(f"    return {default!r}")
     code = "\n".join(body) + "\n"
     return f"{HAS_VALUE}\n\n{code}" if "has_value(" in code else code
 
 
-def _to_python(condition: Condition) -> str:
+def condition_to_python(condition: Condition) -> str:
     """Write a condition as an expression about `row`, a mapping from columns to values; None or NaN is missing."""
     held = f"row[{condition.column!r}]"
     has_value = f"has_value({held})"

@@ -16,9 +16,8 @@ from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._table.condition import to_sql_literal
-from suffice._table.frames import as_frame
 from suffice._table.input import check_finite, read_input, read_outcomes
-from suffice._text import counted, format_percent, name_model
+from suffice._text import counted, format_percent, name_model, printed
 from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, read_fresh_rows, rows_set_aside
 from suffice.errors import check_number, check_word
 from suffice.explainer import SufficientExplainer
@@ -26,7 +25,7 @@ from suffice.explaining.certificate import check_confidence, check_level
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.rule import Rule
 from suffice.rule_lists.certifying import certify_lines
-from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules, shorten_lines
+from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules
 from suffice.rule_lists.code import lines_to_frame, lines_to_python, lines_to_sql
 from suffice.rule_lists.editing import edit_lines
 from suffice.rule_lists.evaluating import (
@@ -71,7 +70,6 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         max_rules: int | None = N_RULES,
         min_precision: float = 0.0,
         min_support: int = 1,
-        fallback: Any = None,
         abstain: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -79,7 +77,6 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.max_rules = max_rules
         self.min_precision = min_precision
         self.min_support = min_support
-        self.fallback = fallback
         self.abstain = abstain
         self.random_state = random_state
 
@@ -97,9 +94,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     @property
     def default_(self) -> GlobalRule | None:
-        """What rows that no rule covers are predicted to have; None if there is a fallback, or if the list abstains."""
+        """What rows that no rule covers are predicted to have; None if the list abstains."""
         check_is_fitted(self, "lines_")
-        return None if self.abstain or self.fallback_ is not None else self.lines_.default
+        return None if self.abstain else self.lines_.default
 
     @property
     def training_outcomes_(self) -> NDArray[Any]:
@@ -127,22 +124,18 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The fitted list.
         """
         self._check_parameters()
-        if holdout is not None and self.fallback not in (None, "forest"):
-            raise ValueError(
-                "`holdout` needs fallback=None or 'forest': others would need the table without these rows."
-            )
         table, task = self._read_training(X, y)
         named = y if hasattr(y, "name") else task.outcomes  # the explainer names a regression's outcome after it
-        self.explainer_ = self._fit_explainer(self._table_for_others(X, table), named, holdout)
+        self.explainer_ = self._fit_explainer(X, named, holdout)
         self.set_aside_ = _set_aside(self.explainer_.fitted_)
         if holdout is None:
-            return self._collect(self._mine(table, task.outcomes), X, table, task)
+            return self._collect(self._mine(table, task.outcomes), table, task)
         table, outcomes = self.explainer_.training
         task = self._task.of_training(outcomes)
         # Rules at a higher level are certified more often, others are larger. On eight tables, certified rules chosen
         # from both covered .29 of the rows on average; chosen from those at the higher level alone, .21.
         higher = (1 + self.explainer_.fitted_.settings.pi) / 2
-        return self._collect(self._mine(table, task.outcomes, [higher]), None, table, task)
+        return self._collect(self._mine(table, task.outcomes, [higher]), table, task)
 
     @classmethod
     def paper(cls, forest: Any = None, **params: Any) -> Any:
@@ -180,8 +173,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_rows,), default=None
             Its outcomes.
         **params : dict
-            Parameters of the list; `max_rules` is None by default here, so that all rules stay. With
-            ``fallback="forest"``, a fitted `explainer` is used as it is; otherwise one is fitted on `X` and `y`.
+            Parameters of the list; `max_rules` is None by default here, so that all rules stay.
 
         Returns
         -------
@@ -230,7 +222,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.explainer_ = explainer
         table, task = self._take_training(explainer)
         self.set_aside_ = _set_aside(self.explainer_.fitted_)
-        return self._collect(self._mine(table, task.outcomes, check=check), None, table, task)
+        return self._collect(self._mine(table, task.outcomes, check=check), table, task)
 
     def fit_rules(self, rules: Any, X: Any = None, y: Any = None) -> Any:
         """Collect and measure rules that were found before. See `from_explanations`.
@@ -261,25 +253,17 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.set_aside_ = _set_aside(rules.fitted) if isinstance(rules, Explanations) else None
         if (explainer := self._fitted_explainer()) is not None:
             self.explainer_ = explainer
-        elif self.fallback == "forest":
-            self.explainer_ = self._fit_explainer(self._table_for_others(X, table), task.outcomes)
-        return self._collect(local_rules, X, table, task)
+        return self._collect(local_rules, table, task)
 
-    def simplify(
-        self, tolerance: float | None = None, *, max_rules: int | None = N_RULES, max_loss: float = 0.01
-    ) -> Any:
+    def simplify(self, *, max_rules: int | None = N_RULES, max_loss: float = 0.01) -> Any:
         """Make a shorter list that is nearly as good.
 
-        Without `tolerance`, the list becomes a sum of few rules: each time the rule is added that lowers the squared
+        The list becomes a sum of few rules: each time the rule is added that lowers the squared
         error of the training rows most (for classes, the Brier score), with a cost for each condition. The rules are
         made of the conditions of the collected rules, with at most three conditions each.
 
         Parameters
         ----------
-        tolerance : float or None, default=None
-            If set, in [0, 1), rules are removed as long as both coverage and precision on the training rows stay within
-            this tolerance of the list's, starting with rules that decide no row. The other rules and their order do not
-            change, and `max_rules` and `max_loss` are not used.
         max_rules : int or None, default=10
             The maximum number of rules; None for no limit.
         max_loss : float, default=0.01
@@ -292,16 +276,11 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             A new fitted list. This one stays as it is.
         """
         check_is_fitted(self, "lines_")
-        if tolerance is not None:
-            check_number("tolerance", tolerance, "in [0, 1)", lambda v: 0 <= v < 1)
-            if self.lines_.additions is not None:
-                raise ValueError("`tolerance` needs a list in which the first rule decides (max_rules=None).")
-            return self._with_lines(shorten_lines(self.lines_, tolerance), collected_=None, certificate_=None)
         _check_max_rules(max_rules)
         check_number("max_loss", max_loss, "in [0, 1)", lambda v: 0 <= v < 1)
         source = self if self.collected_ is None else self.collected_
         lines, loss = choose_lines(source.lines_, max_rules, max_loss, self.min_support, self.min_precision)
-        return self._with_lines(lines, collected_=source, certificate_=None, loss_=loss)
+        return self._with_lines(lines, collected_=source, loss_=loss)
 
     def certify(
         self,
@@ -332,9 +311,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The confidence, in (0, 1).
         of : {"rules", "list"}, default="rules"
             What is certified. "rules": each rule of the list alone. Few and large rules are tested, since each needs
-            rows of its own. "list": the list as a whole, on the rows that it decides; it covers more, but single rules
-            may be less precise. The length most likely to be confirmed is tested first and then, as long as the tests
-            succeed, one rule more each time, which needs no adjustment.
+            rows of its own. "list": the list as a whole, on the rows that it decides; single rules may be less
+            precise. The length most likely to be confirmed is tested first and then, as long as the tests succeed, one
+            rule more each time, which needs no adjustment.
         adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
             How the tests of single rules are adjusted for their number: see `SufficientExplainer.certify`.
 
@@ -370,7 +349,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         estimator
             A copy of the list.
         """
-        return self._with_lines(self.lines_.with_certificates(certificates))
+        return self._with_lines(self.lines_.with_certificates(certificates), certificate_=self.certificate_)
 
     def decision_path(self, X: Any) -> NDArray[np.int64]:
         """Find the rule that decides each row: the first that covers it, or the one that adds most to a sum.
@@ -398,7 +377,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,), bool
-            Whether a rule decides the row, not the default line or the fallback.
+            Whether a rule decides the row, not the default line.
         """
         return np.asarray(self.decision_path(X) >= 0)
 
@@ -516,8 +495,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             )
         table = explainer.training[0] if rules and explainer is not None else None
         lines, alone = edit_lines(self.lines_, order, drop, rules, table)
-        collected = None if lines is alone else self._with_lines(alone, collected_=None, certificate_=None)
-        return self._with_lines(lines, collected_=collected, certificate_=None)
+        collected = None if lines is alone else self._with_lines(alone, collected_=None)
+        return self._with_lines(lines, collected_=collected)
 
     def plot(self, X: Any = None, y: Any = None, *, ax: Any = None) -> Any:
         """Draw the list with the coverage and the precision of each rule: see `suffice.plots.coverage_precision`.
@@ -590,7 +569,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     def to_sql(self) -> str:
         """Write the list as one SQL expression.
 
-        Missing values must be NULL. A fallback is not part of it.
+        Missing values must be NULL.
 
         Returns
         -------
@@ -603,8 +582,6 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     def to_python(self) -> str:
         """Write the list as a Python function of one row that needs no library.
-
-        A fallback is not part of it.
 
         Returns
         -------
@@ -636,6 +613,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """How several rules that cover a row make one prediction."""
         return self.lines_.how(self.target_name_)
 
+    @printed
     def __str__(self) -> str:
         """Return the rules as numbered sentences."""
         if not hasattr(self, "rules_"):
@@ -645,10 +623,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     @property
     def otherwise(self) -> str:
-        """The last line of the text: what predicts rows that no rule covers; empty if nothing does."""
-        if self.default_ is not None:
-            return f"ELSE {self.default_.default_text}"
-        return "" if self.fallback_name_ is None else f"ELSE {self.fallback_name_}"
+        """The last line of the text: what rows that no rule covers are predicted to have; empty if nothing."""
+        return "" if self.default_ is None else f"ELSE {self.default_.default_text}"
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "rules_"):
@@ -664,36 +640,27 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     # --- deciding ----------------------------------------------------------------------------------------------------
 
     def _predict(self, X: Any, method: Literal["predict", "predict_proba"], missing: float | None) -> NDArray[Any]:
-        """Return the values of the rules; for rows that no rule covers those of the default or of the fallback."""
-        table = self._read_table(X)
-        return self._values(X, table, self.lines_.covers_rows(table), method, missing)
+        table = self._read_table(X)  # refuses a list that is not fitted
+        return self._values(self.lines_.covers_rows(table), method, missing)
 
-    def _values(self, X: Any, table: Any, covers: Bools, method: str, missing: float | None) -> NDArray[Any]:
+    def _values(self, covers: Bools, method: str, missing: float | None) -> NDArray[Any]:
+        """Return the values of the rules; for rows that no rule covers those of the default line, if there is one."""
         scores, is_covered = self.lines_.scores(covers), covers.any(axis=0)
         values = self.lines_.task.predicted(scores) if method == "predict" else self.lines_.shares(scores)
-        if is_covered.all() or self.default_ is not None:
-            return values
-        if self.fallback_ is None or table is None:
+        if self.abstain and not is_covered.all():
             values = values.astype(object) if missing is None else values
             values[~is_covered] = missing
-            return values
-        if not hasattr(self.fallback_, method):
-            name = type(self.fallback_).__name__
-            raise AttributeError(f"The fallback {name} has no `{method}`: choose another, or fallback=None.")
-        predicted = np.array(getattr(self.fallback_, method)(self._table_for_others(X, table)), dtype=values.dtype)
-        predicted[is_covered] = values[is_covered]
-        return predicted
+        return values
 
     def _answers(self, X: Any, y: Any) -> tuple[Table | None, Answers]:
-        """Predict rows whose outcomes are known; the training rows have no table, and their fallback no prediction."""
+        """Predict rows whose outcomes are known; the training rows have no table."""
         check_is_fitted(self, "lines_")
         rows = self._read_rows(X, y, "training rows")
         table, outcomes = (None, self.training_outcomes_) if rows is None else rows
         covers = self.lines_.covers if table is None else self.lines_.covers_rows(table)
         is_class = self._task is Labels
-        predicted = self._values(X, table, covers, "predict", None if is_class else np.nan)
-        has_shares = is_class and (table is None or self.fallback_ is None or hasattr(self.fallback_, "predict_proba"))
-        shares = self._values(X, table, covers, "predict_proba", np.nan) if has_shares else None
+        predicted = self._values(covers, "predict", None if is_class else np.nan)
+        shares = self._values(covers, "predict_proba", np.nan) if is_class else None
         return table, Answers(outcomes, predicted, shares, covers)
 
     # --- fitting -----------------------------------------------------------------------------------------------------
@@ -707,18 +674,12 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         least = self.min_precision if self._task is Labels else 0.0
         return mine_rules(self.explainer_, table, y, further_levels=further_levels, least=least, check=check)
 
-    def _collect(self, rules: Iterable[Rule | None], X: Any, table: Table, task: Labels | Numbers) -> Any:
-        """Measure rules, fit the fallback, and choose the best rules if their number is limited."""
+    def _collect(self, rules: Iterable[Rule | None], table: Table, task: Labels | Numbers) -> Any:
+        """Measure rules, and choose the best ones if their number is limited."""
         distinct = distinct_rules(rules)
         self.lines_ = collect_lines(distinct, table, task, self.min_support, self.min_precision)
         self.collected_, self.loss_, self.certificate_ = None, 0.0, None
         self.target_name_ = distinct[0].target if distinct else "y"
-        self.fallback_, self.fallback_name_ = None, None
-        if self.fallback == "forest":
-            self.fallback_, self.fallback_name_ = self.explainer_, "forest"
-        elif self.fallback is not None:
-            self.fallback_name_ = type(self.fallback).__name__
-            self.fallback_ = clone(self.fallback).fit(self._table_for_others(X, table), task.outcomes)
         if self.max_rules is not None:
             self.collected_ = copy.copy(self)
             limits = self.min_support, self.min_precision
@@ -726,9 +687,9 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _with_lines(self, lines: Lines, **attributes: Any) -> Any:
-        """Return a copy of the list with other lines and other fitted attributes."""
+        """Return a copy of the list with other lines and attributes, and no certificate of the whole unless given."""
         changed = copy.copy(self)
-        changed.__dict__.update(attributes, lines_=lines)
+        changed.__dict__.update({"certificate_": None, **attributes}, lines_=lines)
         return changed
 
     def _fit_explainer(self, X: Any, y: Any, holdout: float | None = None) -> SufficientExplainer:
@@ -755,20 +716,11 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         must_be, least = self._task.precision_range
         check_number("min_precision", self.min_precision, must_be, lambda v: least <= v <= 1)
         check_number("min_support", self.min_support, "a whole number >= 1", lambda v: v >= 1, Integral)
-        is_estimator = all(hasattr(self.fallback, method) for method in ("fit", "predict", "get_params"))
-        if not (self.fallback is None or self.fallback == "forest" or is_estimator):
-            kind = ValueError if isinstance(self.fallback, str) else TypeError
-            raise kind(f"`fallback` must be None, 'forest' or an estimator, got {self.fallback!r}.")
-        if self.abstain and self.fallback is not None:
-            raise ValueError("`abstain` needs fallback=None: a list that has a fallback does not abstain.")
 
     def _take_training(self, source: Any) -> tuple[Table, Labels | Numbers]:
         """Take the training table of explanations, or of an explainer."""
         if not isinstance(source, Explanations | SufficientExplainer):
             raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
-        is_fitted = self.fallback == "forest" and self._fitted_explainer() is not None
-        if not (self.fallback is None or is_fitted):
-            raise ValueError(f"Give `X` and `y`, on which the fallback {self.fallback!r} is fitted.")
         table, y = source.training
         read_input(self, table, reset=True)
         return table, self._task.of_training(y)
@@ -798,18 +750,10 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             check_finite(table.array, table.names, takes_missing=True)
         return table
 
-    def _table_for_others(self, X: Any, table: Table) -> Any:
-        """Return a frame with the columns of the training table in their order, or the numbers of an array."""
-        frame = as_frame(X)
-        if frame is None:
-            return X if table.array is None else table.array
-        return frame.select(table.names).to_native() if table.has_names else X
-
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn which input is allowed."""
         tags = super().__sklearn_tags__()
-        others = [other for other in (self.explainer, self.fallback) if hasattr(other, "__sklearn_tags__")]
-        tags.input_tags.allow_nan = all(get_tags(other).input_tags.allow_nan for other in others)
+        tags.input_tags.allow_nan = self.explainer is None or get_tags(self.explainer).input_tags.allow_nan
         return tags
 
 
@@ -840,9 +784,6 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Rules that are less accurate on the training rows that they cover are left out; in [0, 1].
     min_support : int, default=1
         Rules that cover fewer training rows are left out.
-    fallback : "forest" or estimator, default=None
-        What predicts rows that no rule covers instead of the default line: the explainer's forest, or a classifier, of
-        which a clone is fitted on the training rows.
     abstain : bool, default=False
         Whether rows that no rule covers get no prediction: None, and NaN as their probabilities.
     random_state : int, RandomState or None, default=None
@@ -855,7 +796,7 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         accurate rule comes first; equally accurate ones are sorted by support, the largest first, then by text.
     default_ : GlobalRule or None
         The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
-        all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
+        all of them, with a support of 0, if each is covered. None if the list abstains.
     collected_ : GlobalRulesClassifier or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
@@ -864,10 +805,6 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         The labels.
     explainer_ : SufficientExplainer
         The fitted explainer; not set if the list was made of rules and needs none.
-    fallback_ : estimator or None
-        The fitted fallback.
-    fallback_name_ : str or None
-        Its name in the text of the list.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -930,8 +867,8 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            The probabilities, in the order of `classes_`. For a row that no rule covers, those of the default line or
-            of the fallback; NaN if the list abstains.
+            The probabilities, in the order of `classes_`. For a row that no rule covers, those of the default line;
+            NaN if the list abstains.
         """
         return self._predict(X, "predict_proba", np.nan)
 
@@ -956,9 +893,6 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         if the rows that a rule covers vary more than all rows.
     min_support : int, default=10
         Rules that cover fewer training rows are left out: the MSE of few rows may be small by chance.
-    fallback : "forest" or estimator, default=None
-        What predicts rows that no rule covers instead of the default line: the explainer's forest, or a regressor, of
-        which a clone is fitted on the training rows.
     abstain : bool, default=False
         Whether rows that no rule covers get no prediction, but NaN.
     random_state : int, RandomState or None, default=None
@@ -972,17 +906,13 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         comes last.
     default_ : GlobalRule or None
         The line for rows that no rule covers, without conditions, measured on the training rows that no rule covers; on
-        all of them, with a support of 0, if each is covered. None with a fallback, or if the list abstains.
+        all of them, with a support of 0, if each is covered. None if the list abstains.
     collected_ : GlobalRulesRegressor or None
         The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
         How much of the squared error `simplify` gave up for a shorter list.
     explainer_ : SufficientExplainer
         The fitted explainer; not set if the list was made of rules and needs none.
-    fallback_ : estimator or None
-        The fitted fallback.
-    fallback_name_ : str or None
-        Its name in the text of the list.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -1012,7 +942,6 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         max_rules: int | None = N_RULES,
         min_precision: float = -math.inf,
         min_support: int = 10,
-        fallback: Any = None,
         abstain: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -1021,7 +950,6 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
             max_rules=max_rules,
             min_precision=min_precision,
             min_support=min_support,
-            fallback=fallback,
             abstain=abstain,
             random_state=random_state,
         )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from suffice._text import counted, format_number, format_percent, format_share
+from suffice._text import counted, format_number, format_percent, format_share, printed
 from suffice.rule_lists.measures import Bools, Floats, GlobalRule, Labels, Numbers
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class Evaluation:
         )
         return "\n".join([covered, *figures])
 
+    @printed
     def __str__(self) -> str:
         """Return the heading and a sentence for each line."""
         rules = [f"{i + 1}. {self.sentence(i)}" for i in range(len(self.covers))]
@@ -169,6 +170,7 @@ class Comparison:
             same |= np.isnan(self.predicted_before) & np.isnan(self.predicted_after)
         return np.flatnonzero(~same)
 
+    @printed
     def __str__(self) -> str:
         """Return the figures of both lists, and how many predictions differ."""
         figures = ", ".join(
@@ -253,6 +255,7 @@ def evaluate_lines(
     precision = np.full(len(covers), np.nan)
     for i in np.flatnonzero(covers.any(axis=1)):
         precision[i] = 1 - task.losses(outputs[i], outcomes[covers[i]]).mean()
+    errors = None if isinstance(task, Labels) else np.abs(predicted - outcomes[is_covered])
     is_whole = bool(_has_value(answers.predicted).all())
     return Evaluation(
         lines=lines.rules + (() if default is None else (default,)),
@@ -262,7 +265,7 @@ def evaluate_lines(
         coverage=covers.mean(axis=1) if len(outcomes) else np.full(len(covers), np.nan),
         precision=precision,
         total_precision=float(1 - losses.mean()) if len(losses) else math.nan,
-        mae=task.mean_error(predicted, outcomes[is_covered]),
+        mae=None if errors is None else float(errors.mean()) if len(errors) else math.nan,
         figures={"the list" if is_whole else "the list, where it predicts": measure(task, *answers[:3]), **simpler},
         is_training=not simpler,
     )

@@ -17,7 +17,7 @@ from scipy.special import chdtri
 
 from suffice._forest.bounds import discounted_shares
 from suffice._table.input import as_finite, check_classes
-from suffice._text import format_number, format_percent, format_share
+from suffice._text import format_number, format_percent, format_share, printed
 from suffice.explaining.rule import FEW_ROWS, Promise, Rule
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class GlobalRule:
         share = self.precision if self.expected is None else self.expected
         return self.rule.lift_texts(share) if self.output == self.rule.outcome else []
 
+    @printed
     def __str__(self) -> str:
         """Return the line as a sentence with its figures."""
         sentence = f"IF {self.text} THEN {self.output_text}" if self.text else f"ALWAYS {self.output_text}"
@@ -193,14 +194,6 @@ class GlobalRule:
             The text after WHERE; the certificate of the line follows as a comment.
         """
         return replace(self.rule, certificate=self.certificate).to_sql()
-
-
-def discount_of_errors(support: Counts) -> tuple[Floats, Floats]:
-    """Compute the factor and the constant that turn a training MSE into an estimate for new rows."""
-    n = np.asarray(support, dtype=np.float64)
-    # chdtri takes the upper tail: the lower quantile of the chi-square law gives a large variance.
-    scale = (1 + 1 / n) / chdtri(n, 1 - DISCOUNT_QUANTILE)
-    return n * scale, scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,9 +280,6 @@ class Labels:
         """Compute the loss of each output; precision is 1 minus the mean loss."""
         return np.asarray(outputs != outcomes, dtype=np.float64)
 
-    def mean_error(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> None:
-        """Return None: labels have no absolute error."""
-
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -355,25 +345,23 @@ class Numbers:
         is_constant = outcomes.min() == outcomes.max()
         mean = float(outcomes[0] if is_constant else outcomes.mean()) if output is None else output
         mse = float(np.mean((outcomes - mean) ** 2))
-        factor, constant = (float(part[0]) for part in discount_of_errors(np.array([len(outcomes)])))
+        n = len(outcomes)
+        # chdtri takes the upper tail: the lower quantile of the chi-square law gives a large variance.
+        scale = float((1 + 1 / n) / chdtri(n, 1 - DISCOUNT_QUANTILE))
         return GlobalRule(
             rule=rule,
             output=mean,
-            support=len(outcomes),
-            coverage=len(outcomes) / len(self.outcomes),
+            support=n,
+            coverage=n / len(self.outcomes),
             precision=1 - mse / self.variance,
             mse=mse,
             mae=float(np.mean(np.abs(outcomes - mean))),
-            expected=1 - factor * mse / self.variance - constant,
+            expected=1 - n * scale * mse / self.variance - scale,
         )
 
     def losses(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> Floats:
         """Compute the loss of each output; precision is 1 minus the mean loss."""
         return np.asarray((outputs - outcomes) ** 2 / self.variance)
-
-    def mean_error(self, outputs: Floats, outcomes: Floats) -> float:
-        """Compute the mean absolute error."""
-        return float(np.abs(outputs - outcomes).mean()) if len(outcomes) else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -453,9 +441,10 @@ class Lines:
 
     def decide(self, covers: Bools) -> Positions:
         """Find the line that decides each row, or that adds most; -1 if none covers it."""
-        order = np.append(self.order, -1)
-        first, _ = first_two(np.ascontiguousarray(covers[self.order].T))
-        return np.asarray(order[first])
+        ordered = covers[self.order]
+        anything = np.ones((1, covers.shape[1]), dtype=np.bool_)
+        first = np.argmax(np.concatenate([ordered, anything]), axis=0)
+        return np.asarray(np.append(self.order, -1)[first])
 
     def scores(self, covers: Bools) -> Floats:
         """Compute the scores of the classes, or the number, that the lines predict for each row."""
@@ -493,13 +482,3 @@ class Lines:
         """Tell whose promise (row) each outcome (column) keeps."""
         keeps = np.array([line.promise.keeps(outcomes) for line in self.rules], dtype=bool)
         return keeps.reshape(len(self.rules), len(outcomes))
-
-
-def first_two(covers: Bools) -> tuple[Positions, Positions]:
-    """Find the first and the second True of each row."""
-    n_rows, n_columns = covers.shape
-    padded = np.ones((n_rows, n_columns + 2), dtype=np.bool_)
-    padded[:, :n_columns] = covers
-    first = np.argmax(padded, axis=1)
-    padded[np.arange(n_rows), first] = False
-    return np.minimum(first, n_columns), np.minimum(np.argmax(padded, axis=1), n_columns)

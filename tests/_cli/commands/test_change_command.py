@@ -74,7 +74,6 @@ def test_a_model_of_the_user_is_asked(here, capsys):
     [
         ("--target maybe", "Error: --target must be among the classes"),
         ("--target good --fixed sex", "Error: In --fixed: Unknown variable 'sex'"),
-        ("--target good --min-size 4", "Error: --min-size must be at most --max-size, got 4 and 3."),
         ("-t maybe", "must be among the classes"),
         ("-t yes --fixed citi", "Did you mean 'city'"),
         ("-t yes --bounds age", "must be NAME=VALUE"),

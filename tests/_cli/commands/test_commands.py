@@ -51,4 +51,4 @@ def test_the_help_loads_no_heavy_module():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     loaded = set(done.stderr.split())
     assert "suffice._cli.commands.fit" in loaded
-    assert not {"numpy", "sklearn", "polars", "narwhals", "filelock", "tqdm"} & loaded
+    assert not {"numpy", "sklearn", "polars", "narwhals", "tqdm"} & loaded

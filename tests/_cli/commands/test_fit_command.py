@@ -23,17 +23,16 @@ def fit(capsys, args):
 def test_the_options_of_fit_reach_the_explainer(here, capsys):
     code, out, _ = fit(
         capsys,
-        "shop.parquet -t spent --drop id --drop buys --drop since -o m.suffice --pi 0.8 --trees 20 --leaf 7 "
-        "--candidates 3 --alpha 0.2 --max-size 2 --seed 5 --sample 200 --jobs 1 --group who=age,member",
+        "shop.parquet -t spent --drop id --drop buys --drop since -o m.suffice --pi 0.8 --trees 20 "
+        "--candidates 3 --alpha 0.2 --max-size 2 --seed 5 --jobs 1 --group who=age,member",
     )
     assert code == 0
-    assert "Rows: 200, drawn from 300\n" in out
+    assert "Rows: 300\n" in out
     assert "Candidates: 1 of 4 variables: who\n" in out
     explainer = SufficientExplainer.load("m.suffice")
     assert (explainer.pi, explainer.alpha, explainer.max_size, explainer.n_candidates) == (0.8, 0.2, 2, 3)
     about = explainer.describe()
-    assert (about["forest"]["n_estimators"], about["forest"]["min_samples_leaf"]) == (20, 7)
-    assert about["n_rows"] == 200
+    assert about["forest"]["n_estimators"] == 20
     assert about["variables"] == ["city", "who", "income", "code"]
     assert about["task_reason"].startswith("regression: the outcomes are numbers with fractions")
 
@@ -51,21 +50,17 @@ def test_the_focus_class_and_fixed_variables_are_kept(here, capsys):
     code, _, err = fit(capsys, f"{line} --focus on")
     assert code == 2
     assert "--focus must be among the classes ['no', 'yes'], got 'on'" in err
-    code, out, _ = fit(capsys, f"{line} --counts all")
-    assert code == 0
-    assert "Focus" not in out
 
 
 @pytest.mark.parametrize(
     ("options", "params"),
     [
         ("", {"counts": "out-of-bag", "alpha": None, "min_size": 0}),
-        ("--counts all", {"counts": "all", "alpha": None, "min_size": 0}),
         ("--paper", {"counts": "bootstrap", "candidates": "splits", "voters": "all", "alpha": 0.1, "min_size": 1}),
         ("--paper --trees 7", {"counts": "bootstrap", "alpha": 0.1}),
         (
-            "--paper --counts all --alpha 0.3 --candidates row",
-            {"counts": "all", "candidates": "row", "voters": "all", "alpha": 0.3, "min_support": 0},
+            "--paper --alpha 0.3 --candidates row",
+            {"counts": "bootstrap", "candidates": "row", "voters": "all", "alpha": 0.3, "min_support": 0},
         ),
     ],
 )
@@ -103,7 +98,7 @@ def test_levels_and_confidence_reach_the_explainer(here, capsys):
 
 
 def test_the_same_seed_gives_the_same_file(here, capsys):
-    options = "shop.csv -t buys --drop id --drop since --sample 100 --trees 10 --seed"
+    options = "shop.csv -t buys --drop id --drop since --trees 10 --seed"
     for seed, name in (("1", "a"), ("1", "b"), ("2", "c")):
         assert fit(capsys, f"{options} {seed} -o {name}.suffice")[0] == 0
     assert Path("a.suffice").read_bytes() == Path("b.suffice").read_bytes()
@@ -200,7 +195,7 @@ def test_dates(here, capsys):
         ("small.csv -t y -o m.suffice --candidates 129", "--candidates must be from 1 to 128, got 129."),
         ("small.csv -t y -o m.suffice --max-size 0", "--max-size must be None or at least 1, got 0."),
         ("small.csv -t y -o m.suffice --radius 1", "--radius is for regression, but the target holds classes;"),
-        ("small.csv -t y -o m.suffice --group ab", "--group must be NAME=COL,COL or the single word detect, got 'ab'."),
+        ("small.csv -t y -o m.suffice --group ab", "--group must be NAME=COL,COL, got 'ab'."),
         ("small.csv -t y -o m.suffice --group a=b --group a=c", "--group 'a' appears twice."),
         ("small.csv -t y -o m.suffice --group g=a,z", "In the group 'g': Unknown variable 'z'."),
         ("small.csv -t y -o m.suffice --task regression", "The target must hold numbers for a regression;"),

@@ -11,7 +11,7 @@ import pytest
 from suffice._cli.commands.options import changed_settings, import_model, read_candidates, read_target
 from suffice._cli.main import run
 
-SHARED = ("--pi", "--levels", "--confidence", "--unseen", "--ignore-extra", "--input-format", "--check")
+SHARED = ("--pi", "--levels", "--confidence", "--unseen", "--ignore-extra", "--check")
 
 
 @pytest.mark.parametrize("command", ["explain", "report", "rules"])

@@ -50,9 +50,9 @@ def test_rules_are_proven_or_have_an_exception(here, capsys):
     assert command(f"prove loans.suffice {MODEL}", *rules) == 3
     out = capsys.readouterr().out
     assert out.startswith(
-        "1 of 2 rules proven for Booster, 5 trees; 1 refuted, 0 open.\nproven: IF income < 35 THEN refuse "
+        "1 of 2 rules proven for Booster (5 trees); 1 refuted, 0 open.\nproven: IF income < 35 THEN refuse "
     )
-    assert "An exception exists: Booster, 5 trees decides refuse at income = " in out
+    assert "An exception exists: Booster (5 trees) decides refuse at income = " in out
     assert command(f"prove loans.suffice {MODEL} --json --rule", "income < 35 then refuse") == 0
     answers = json.loads(capsys.readouterr().out)
     assert [rule["proof"]["verdict"] for rule in answers["rules"]] == ["proven"]
@@ -69,7 +69,7 @@ def test_the_rules_of_rows_and_of_the_training_rows_are_proven(here, capsys):
         capsys.readouterr()
         assert command(f"prove loans.suffice {MODEL}{more}") in (0, 3)
         lines = capsys.readouterr().out.splitlines()
-        assert " rules proven for Booster, 5 trees; " in lines[0]
+        assert " rules proven for Booster (5 trees); " in lines[0]
         assert all(": IF " in line for line in lines[1::2])
     assert command("prove score.suffice --model score.txt --max-seconds 1") in (0, 3)
     assert " rules proven for Booster" in capsys.readouterr().out

@@ -100,7 +100,7 @@ def test_parts_give_the_same_bytes_and_a_stopped_run_goes_on(here, monkeypatch, 
     assert len(parts("late.jsonl")) == 3
     capsys.readouterr()
     assert run("-o late.jsonl --batch 7 --protected age") == 2
-    assert "differs in --protected: add --restart" in capsys.readouterr().err
+    assert "differs in protected: remove it to discard them" in capsys.readouterr().err
     assert run("--protected city -o late.jsonl --batch 7") == 4
     assert "Continuing: 3 of 9 parts were done." in capsys.readouterr().err
     assert Path("late.jsonl").read_bytes() == Path("whole.jsonl").read_bytes()

@@ -58,7 +58,6 @@ def test_fewer_rules(here, capsys):
         "",
         "--max-rules 3",
         "--max-rules all",
-        "--simplify 0.2",
         "--max-rules all --min-support 20",
         "--max-rules all --min-precision 0.97",
     ):
@@ -78,7 +77,6 @@ def test_fewer_rules(here, capsys):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ("buys.suffice --simplify 1", "--simplify must be in [0, 1), got 1.0."),
         ("buys.suffice --max-rules 0", "--max-rules must be a whole number >= 1 or all, got 0."),
         ("buys.suffice --max-rules few", "--max-rules must be a whole number >= 1 or all, got few."),
         ("buys.suffice --min-support 0", "--min-support must be a whole number >= 1, got 0."),
@@ -97,42 +95,10 @@ def test_an_explainer_with_dates_has_rules_too(table, here, capsys):
     assert " THEN no +" in capsys.readouterr().out
 
 
-def test_what_would_change_the_rules(here, capsys):
-    """As text and as JSON: IF rule THEN outcome UNLESS change; a model in the user's own code is asked."""
-    assert command("rules buys.suffice shop.csv --ignore-extra --unless yes --max-rules 4") == 0
-    text = capsys.readouterr().out
-    assert text.startswith("What would change the outcomes of rules")
-    assert " THEN no UNLESS " in text or "(no change makes buys yes" in text
-    assert "agree" not in text
-    Path("always.py").write_text("def model(table):\n    return ['yes'] * len(table)\n")
-    line = "rules buys.suffice shop.csv --ignore-extra --unless yes --max-rules 4 --model always:model --format json"
-    assert command(line) == 0
-    changes = json.loads(capsys.readouterr().out)["rules"]
-    found = [change for change in changes if change["unless"]]
-    assert found
-    assert all(change["confirmed"] and change["confirmed_share"] == 1.0 for change in found)
-    assert [change["is_reached"] for change in changes] == [change["outcome"] == "yes" for change in changes]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--unless yes --format sql", "--unless writes text or JSON"),
-        ("--unless maybe", "must be among the classes"),
-        ("--unless yes --model a:b", "--model needs TABLE and --unless"),
-        ("shop.csv --model a:b", "--model needs TABLE and --unless"),
-    ],
-)
-def test_mistakes_about_changes_are_named(options, message, here, capsys):
-    assert command(f"rules buys.suffice --max-rules 2 {options}") == 2
-    assert message in " ".join(capsys.readouterr().err.split())
-
-
 def test_the_suffix_of_the_file_chooses_the_format(here, capsys):
     """Every file got sentences, also rules.json."""
-    for name in ("rules.json", "rules.csv", "rules.sql", "rules.txt", "rules.MD", "unless.csv"):
-        unless = "--unless no" if name.startswith("unless") else ""
-        assert command(f"rules buys.suffice --max-rules 3 {unless} -o {name}") == 0
+    for name in ("rules.json", "rules.csv", "rules.sql", "rules.txt", "rules.MD"):
+        assert command(f"rules buys.suffice --max-rules 3 -o {name}") == 0
     rules = json.loads(Path("rules.json").read_text())["rules"]
     table = pl.read_csv("rules.csv")
     assert table["if"].to_list() == [line["if"] for line in rules]
@@ -140,7 +106,6 @@ def test_the_suffix_of_the_file_chooses_the_format(here, capsys):
     assert Path("rules.sql").read_text().startswith("CASE")
     assert Path("rules.txt").read_text() == Path("rules.MD").read_text()
     assert Path("rules.txt").read_text().startswith("3 rules, coverage ")
-    assert set(pl.read_csv("unless.csv")["rule"]) <= set(table["if"])
     assert command("rules buys.suffice --max-rules 3 --format json -o rules.dat") == 0  # --format goes first
     assert json.loads(Path("rules.dat").read_text())["rules"] == rules
 

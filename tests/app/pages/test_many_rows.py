@@ -6,8 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 from app_client import WAIT, all_text
+from dash.exceptions import PreventUpdate
 
-from suffice.app.pages.many_rows import ExplainedRows, explain_rows, show_results
+from suffice._text import format_probability
+from suffice.app.pages.many_rows import ExplainedRows, choose_line, explain_rows, show_results, show_row, show_rows
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.errors import SearchSizeWarning
@@ -28,10 +30,22 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
     page.wait_for_selector("#many-tiles .tile")
     explanations = cancer.explainer.explain(cancer.frame[:40].select(cancer.names))
     assert app.text("#many-tiles .tile .large") == "40"
-    assert app.text("#many-importance .number") == f"{explanations.ranked_importance()[0][1]:.2f}"
-    page.wait_for_selector("#groups .ag-row")
-    first = ExplainedRows(explanations, list(range(40))).groups()[0]
-    assert app.text("#groups .ag-row[row-index='0'] .ag-cell[col-id='n']") == str(first["n"])
+    explained = ExplainedRows(explanations, list(range(40)))
+    page.wait_for_selector("#explained .ag-row")
+    line = explained.overview[0].lines[0]
+    app.wait_for_text("#many-overview .bounds .name", line.variable)
+    n_malignant = int(np.count_nonzero(explained.overview[0].is_in))
+    assert app.text("#many-count") == f"{n_malignant} of 40 rows"
+    page.locator("#many-overview button").first.press("Enter")
+    app.wait_for_text("#many-count", f"{len(line.rows)} of 40 rows")
+    shown = page.locator("#explained .ag-center-cols-container .ag-row [col-id=row]").all_inner_texts()
+    assert sorted(map(int, shown)) == sorted(line.rows)[: len(shown)] != []
+    page.locator("#explained .ag-header-cell[col-id=sdp] .ag-header-cell-label").click()
+    first = min(line.rows, key=lambda i: explanations.best_sets[i].sdp)
+    chosen = page.locator("#explained .ag-center-cols-container .ag-row[row-index='0'] [col-id=row]")
+    chosen.filter(has_text=str(first)).click()
+    app.wait_for_text("#many-row .saying", explanations[first].sentences.lead)
+    assert f"row={first}" in page.locator("#many-row a").get_attribute("href")
     for kind in ("csv", "parquet", "html"):
         with page.expect_download() as caught:
             page.click(f"#save-{kind}")
@@ -55,6 +69,17 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
     assert page.locator("#many-results").is_hidden()
 
 
+def explained(space, rows, view=None):
+    found = explain_rows(space, view or View(), space.frame[rows], None, Job("", len(rows)))
+    return ExplainedRows(found, rows)
+
+
+def done(result):
+    job = Job("")
+    job.run(lambda job: result)
+    return job
+
+
 def test_rows_whose_search_ended_early_are_counted(mixed):
     """The page did not mention it."""
     rows = mixed.frame[:10].select(mixed.names)
@@ -62,12 +87,10 @@ def test_rows_whose_search_ended_early_are_counted(mixed):
         explanations = mixed.explainer.with_settings(max_sets=1).explain(rows)
     n_early = 10 - sum(explanations.is_search_complete)
     assert n_early > 0
-    job = Job("")
-    job.run(lambda job: ExplainedRows(explanations, list(range(10))))
-    tiles, cautions, _, groups = show_results(job)
+    tiles, cautions, outcomes = show_results(done(ExplainedRows(explanations, list(range(10)))))
     assert f"all sets of {n_early} row" in all_text(cautions)
     assert all_text(tiles[0]) == "rows explained 10 π = 0.9 for busy and 0.89 for calm"
-    assert sum(group["n"] for group in groups) == 10
+    assert [one["label"] for one in outcomes] == ["calm", "busy", "all outcomes"]
 
 
 def test_rows_explained_a_few_at_a_time_are_explained_as_at_once(mixed):
@@ -77,42 +100,69 @@ def test_rows_explained_a_few_at_a_time_are_explained_as_at_once(mixed):
     assert explanations.mean_importance() == mixed.explainer_for(View(pi=0.8)).explain(rows).mean_importance()
 
 
-def test_rows_are_grouped_by_their_best_set(mixed):
-    rows = list(range(5, 45))
-    explained = ExplainedRows(explain_rows(mixed, View(), mixed.frame[rows], None, Job("", 40)), rows)
-    groups, focus = explained.groups(), mixed.explainer.focus_
-    assert sum(group["n"] for group in groups) == 40
-    largest = max(groups, key=lambda group: group["n"])
-    members = [
-        (row, one)
-        for row, one in zip(rows, explained.explanations, strict=True)
-        if one.is_sufficient and list(one.best_set.variables) == largest["variables"]
-    ]
-    assert len(members) == largest["n"] > 8
-    members.sort(key=lambda member: member[1].outcome != focus)
-    assert largest["rows"] == ", ".join(str(row) for row, _ in members[:8]) + ", …"
-    for label in {one.outcome for _, one in members}:
-        assert f"{label} ({sum(one.outcome == label for _, one in members)})" in largest["outcomes"]
+def test_rows_are_chosen_by_outcome_state_and_variable(mixed):
+    shown = explained(mixed, list(range(5, 65)), View(candidates=("hour", "sky")))
+    found = shown.explanations
+    conditions = {
+        "all rows": lambda e: True,
+        "with a sufficient set": lambda e: e.is_sufficient,
+        "no sufficient set": lambda e: not e.is_sufficient,
+        "contested": lambda e: e.is_contested,
+        "the forest disagrees": lambda e: not e.forest_agrees,
+    }
+    assert found.has_set.any()
+    assert not found.has_set.all()
+    for group, label in (("0", mixed.explainer.focus_), ("1", "busy"), ("all", None)):
+        for state, holds in conditions.items():
+            wanted = [i for i, e in enumerate(found) if holds(e) and label in (None, e.outcome)]
+            assert shown.chosen(group, state, None).tolist() == wanted
+    with_hour = [i for i, e in enumerate(found) if e.is_sufficient and "hour" in e.best_set.variables]
+    assert shown.chosen("all", "all rows", "hour").tolist() == with_hour != []
 
 
-def test_sets_of_the_focus_class_come_first(mixed):
-    explanations = explain_rows(mixed, View(), mixed.frame[:60], None, Job("", 60))
-    focus = mixed.explainer.focus_
-    groups = ExplainedRows(explanations, list(range(60))).groups()
-    counts = {}
-    for one in explanations:
-        key = one.best_set.variables if one.is_sufficient else ("(no sufficient set)",)
-        n_of_focus, n = counts.get(key, (0, 0))
-        counts[key] = n_of_focus + (one.is_sufficient and one.outcome == focus), n + 1
-    by_focus, by_size = (sorted(counts.values(), key=key, reverse=True) for key in (None, lambda of_set: of_set[1]))
-    assert by_focus != by_size
-    assert [group["n"] for group in groups] == [n for _, n in by_focus]
+def test_a_line_of_the_grid_says_what_is_known_of_its_row(mixed):
+    shown = explained(mixed, list(range(5, 65)), View(candidates=("hour", "sky")))
+    for i, line in enumerate(shown.lines(np.arange(60))):
+        e = shown.explanations[i]
+        variables = list(e.best_set.variables) or ["(no variable)"]
+        assert (line["row"], line["outcome"], line["variables"]) == (i + 5, e.outcome, variables)
+        assert (line["sdp"], line["shown"]) == (e.best_set.sdp, format_probability(e.best_set.sdp))
+        assert ("no set" in line["note"]) == (not e.is_sufficient)
+        assert ("contested" in line["note"]) == e.is_contested
 
 
-def test_rows_without_a_sufficient_set_are_one_group(mixed):
-    view = View(pi=1.0, n_candidates=1)
-    rows = list(range(20))
-    explained = ExplainedRows(explain_rows(mixed, view, mixed.frame[rows], None, Job("", 20)), rows)
-    n_without = sum(not one.is_sufficient for one in explained.explanations)
-    assert n_without > 0
-    assert [g["n"] for g in explained.groups() if g["variables"] == ["(no sufficient set)"]] == [n_without]
+def test_the_overview_counts_sets_and_leads_to_their_rows(mixed):
+    shown = explained(mixed, list(range(60)))
+    job = done(shown)
+    drawn, lines, count = show_rows(job, "0", "all rows", None)
+    calm = [e for e in shown.explanations if e.outcome == mixed.explainer.focus_]
+    assert len(lines) == len(calm)
+    assert count == f"{len(calm)} of 60 rows"
+    for of_outcome in shown.overview:
+        for line in of_outcome.lines:
+            wanted = [
+                i for i in np.flatnonzero(of_outcome.is_in) if line.variable in shown.explanations[i].best_set.variables
+            ]
+            assert list(line.rows) == [i for i in wanted if shown.explanations[i].is_sufficient]
+            assert line.share == pytest.approx(len(line.rows) / of_outcome.n_sets)
+    assert all_text(drawn).startswith(f"{shown.overview[0].label} {shown.overview[0].note}")
+    group, state, variable = choose_line(job, {"type": "many-line", "index": "1-0"})
+    line = shown.overview[1].lines[0]
+    assert variable == line.variable
+    assert shown.chosen(group, state, variable).tolist() == list(line.rows)
+    with pytest.raises(PreventUpdate):
+        choose_line(job, None)
+
+
+def test_numbers_are_parted_at_their_median(diabetes):
+    shown = explained(diabetes, list(range(30)))
+    outcomes = shown.explanations.outcomes
+    assert shown.chosen("0", "all rows", None).tolist() == np.flatnonzero(outcomes > np.median(outcomes)).tolist()
+
+
+def test_the_chosen_row_is_drawn_as_its_card(mixed):
+    shown = explained(mixed, [7, 9, 11])
+    card = show_row(done(shown), [{"key": "2"}], View(tab="rows", edits={"hour": 3}))
+    assert shown.explanations[2].sentences.lead in all_text(card)
+    assert card.children[-1].children.href == "?row=11"
+    assert show_row(done(shown), [], View()) is None

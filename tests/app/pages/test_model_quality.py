@@ -4,24 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from app_client import all_text, with_class
+from app_client import all_text
 from processes import wait_for
 
 from suffice import Quality
-from suffice.app.pages.model_quality import (
-    class_table,
-    confusion_table,
-    layout,
-    numbers_chart,
-    quality_tiles,
-    update_quality,
-)
+from suffice.app.pages.model_quality import at_threshold, layout, numbers_chart, show_threshold, update_quality
 from suffice.app.parts.controls import advance
-from suffice.app.state.jobs import Jobs
+from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.sessions import Sessions
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.checks.quality import SetShare
 
 
 def finished(workspace, rows, scheme=None):
@@ -44,9 +36,8 @@ def test_classes_have_a_matrix_and_figures_by_class(mixed):
     answer = finished(mixed, "training")
     assert answer["title"] == "Quality of the forest, traffic: 400 training rows, predicted out of bag."
     text = all_text(answer["content"])
-    assert "Confusion matrix" in text
+    assert "Ranking and calibration" in text
     assert "By class" in text
-    assert len(with_class(answer["content"], "right")) == 2
 
 
 def test_numbers_are_drawn_and_the_open_table_is_named(diabetes):
@@ -64,60 +55,57 @@ def test_without_outcomes_only_the_training_rows_can_be_chosen(mixed):
 
 
 @pytest.mark.slow
-def test_the_page_shows_the_quality_in_the_browser(open_app, mixed):
-    app = open_app(mixed)
+def test_the_page_shows_the_quality_in_the_browser(open_app, rare):
+    app, quality = open_app(rare), rare.quality(False)
     page = app.open("#quality-tiles .tile", tab="quality")
-    assert app.text("#quality-tiles .tile .large") == "400"
+    assert app.text("#quality-tiles .tile .large") == f"{quality.n_rows:,}"
     page.wait_for_selector("#quality-content .confusion")
+    page.wait_for_selector("#quality-curves > :nth-child(3) .js-plotly-plot")
+    before = app.text("#quality-at .confusion")
+    slider = page.locator("#quality-threshold [role=slider]")
+    assert slider.get_attribute("aria-label") == "Threshold"
+    slider.focus()
+    page.keyboard.press("Home")
+    app.wait_for_text("#quality-at .tile .large", "0.01")
+    n_yes = int(np.count_nonzero(quality.votes[:, 1] >= 0.01))
+    app.wait_for_text("#quality-at .tile", f"{n_yes:,} rows predicted to be yes")
+    assert app.text("#quality-at .confusion") != before
     page.click("text=rows of the open table")
     app.wait_for_text("#quality-title", "Rows that the forest was fitted on")
     page.click("text=One row")
     page.wait_for_selector("#outcome")
 
 
-QUALITY = Quality(
-    "traffic",
-    "the forest",
-    "the observed outcomes",
-    "5 training rows, predicted out of bag",
-    np.array(["a", "a", "b", "b", "b"]),
-    np.array(["a", "b", "b", "b", "b"]),
-    ("a", "b", "never"),
-    (SetShare("a", 2, 2, 1), SetShare("b", 3, 3, 3), SetShare("never", 0, 0, 0)),
-    "probability 0.9",
-)
+def test_a_threshold_parts_the_rows_by_their_probability(mixed):
+    quality = mixed.quality(False)
+    scores, has_class = quality.votes[:, 0], quality.observed == "busy"
+    for threshold in (0.2, 0.5, 0.8):
+        at = at_threshold(quality, "busy", threshold)
+        predicted = scores >= threshold
+        right = np.count_nonzero(predicted & has_class)
+        assert at.classes == ("busy", "calm")
+        assert at.confusion[0].tolist() == [right, np.count_nonzero(has_class) - right]
+        assert at.by_class[0].precision == pytest.approx(right / np.count_nonzero(predicted))
+        job = Job("")
+        job.run(lambda job: quality)
+        shown, curves = show_threshold(job, "0", threshold, "dark")
+        assert f"threshold {threshold:.2f} {np.count_nonzero(predicted)} rows predicted to be busy" in all_text(shown)
+        roc, recall, calibration = (one.children[1].figure for one in curves)
+        assert (recall.data[2].x[0], recall.data[2].y[0]) == (at.by_class[0].recall, at.by_class[0].precision)
+        others = ~has_class
+        assert roc.data[2].x[0] == pytest.approx(np.count_nonzero(predicted & others) / np.count_nonzero(others))
+        assert roc.data[2].y[0] == at.by_class[0].recall
+        assert np.mean(calibration.data[1].y) == pytest.approx(has_class.mean(), abs=0.01)
+        assert np.all(np.diff(calibration.data[1].x) >= 0)
 
 
-def test_the_confusion_matrix_is_a_table_of_counts_and_shares():
-    table = confusion_table(QUALITY)
-    assert [all_text(one) for one in with_class(table, "right")] == ["1 50 %", "3 100 %", "0 0 %"]
-    assert "observed ↓  predicted →" in all_text(table)
-
-
-def test_classes_have_recall_precision_and_a_share_of_rows_with_a_set():
-    text = all_text(class_table(QUALITY))
-    assert "a 2 0.50 1.00 50 % (1 of 2)" in text
-    assert "b 3 1.00 0.75 100 % (3 of 3)" in text
-    assert text.endswith("never 0 - - -")
-
-
-def test_tiles_name_the_figures():
-    assert [all_text(tile) for tile in quality_tiles(QUALITY)] == [
-        "rows 5 predicted out of bag",
-        "accuracy 0.80 0.60 by the most frequent class alone",
-        "with a sufficient set 80 % probability 0.9; 5 rows searched",
-    ]
-    scores = np.array([0.9, 0.4, 0.2, 0.6, 0.1])
-    tiles = [all_text(tile) for tile in quality_tiles(replace(QUALITY, focus="a", scores=scores))]
-    assert tiles[2:4] == [
-        "F1 of a 0.67 precision 1.00, recall 0.50",
-        "ROC AUC of a 0.83 average precision 0.83",
-    ]
-    numbers = Quality("y", "the forest", "the observed outcomes", "3 rows", *[np.array([1.0, 2.0, 4.0])] * 2, None)
-    assert [all_text(tile) for tile in quality_tiles(numbers)][1:] == [
-        "R² 1.00 share of the variance that is predicted",
-        "mean absolute error 0 of y",
-    ]
+def test_one_of_many_classes_stands_against_the_others():
+    votes = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7], [0.4, 0.3, 0.3]])
+    observed, predicted = np.array(["a", "b", "c", "c"]), np.array(["a", "b", "c", "a"])
+    quality = Quality("y", "the forest", "the observed outcomes", "4 rows", observed, predicted, ("a", "b", "c"))
+    at = at_threshold(replace(quality, votes=votes), "c", 0.3)
+    assert at.classes == ("c", "not c")
+    assert at.confusion.tolist() == [[2, 0], [1, 1]]
 
 
 def test_numbers_are_drawn_around_the_diagonal():

@@ -9,16 +9,16 @@ from suffice.app.pages.row_inputs import (
     editors,
     move,
     next_view,
+    own_values,
     read_edits,
     read_value,
     shown_alpha,
     shown_values,
-    training_ranges,
 )
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED
 
-INPUTS = {"row": 3, "find": "", "clicked_row": None, "clicked_set": None, "use_pi": [], "outcome": "prediction"}
+INPUTS = {"row": 3, "find": "", "clicked_row": None, "use_pi": [], "outcome": "prediction"}
 
 
 @pytest.fixture
@@ -30,7 +30,6 @@ def inputs(mixed):
         "pi": explainer.pi_,
         "alpha": shown_alpha(explainer.fitted_),
         "candidates": [],
-        "n_candidates": mixed.n_searched,
     }
     return {**INPUTS, **settings, "unseen": False, "tab": "row", "values": shown_values(mixed, View(row=3))}
 
@@ -67,8 +66,8 @@ def test_moves_stay_among_the_rows_that_match(mixed, inputs):
     assert "Did you mean 'hour'?" in note.children
 
 
-def test_a_move_drops_the_edits_and_the_chosen_set(mixed, inputs):
-    view, _ = move(mixed, View(row=3, edits={"hour": 1}, chosen=("sky",)), "next", inputs)
+def test_a_move_drops_the_edits(mixed, inputs):
+    view, _ = move(mixed, View(row=3, edits={"hour": 1}), "next", inputs)
     assert view == View(row=4)
 
 
@@ -76,7 +75,6 @@ def test_settings_that_are_the_explainers_own_stay_out_of_the_view(mixed, inputs
     old = View(row=3)
     assert next_view(mixed, old, "pi", inputs) == old
     assert next_view(mixed, old, "pi", {**inputs, "pi": 0.7}) == View(row=3, pi=0.7)
-    assert next_view(mixed, old, "n-candidates", {**inputs, "n_candidates": 2}) == View(row=3, n_candidates=2)
     listed = next_view(mixed, old, "candidates", {**inputs, "candidates": ["sky", "temp"]})
     assert listed == View(row=3, candidates=("sky", "temp"))
     assert next_view(mixed, old, "unseen", {**inputs, "unseen": True}).unseen
@@ -90,15 +88,12 @@ def test_levels_and_confidence_are_settings(mixed, inputs):
     assert next_view(mixed, View(row=3, confidence=0.95), "confidence", inputs) == old
 
 
-def test_edits_sets_and_tabs_make_the_next_view(mixed, inputs):
+def test_edits_and_tabs_make_the_next_view(mixed, inputs):
     old = View(row=3)
     values = [23, *inputs["values"][1:]]
     assert next_view(mixed, old, {"type": "value", "column": 0}, {**inputs, "values": values}).edits == {"hour": 23}
     assert next_view(mixed, old.with_(edits={"hour": 1}), "reset", inputs) == old
     assert next_view(mixed, old, "tabs", {**inputs, "tab": "rules"}).tab == "rules"
-    sets = mixed.explain(old).sufficient_sets
-    assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "0"}}).chosen == sets[0].variables
-    assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "999"}}) == old
     use = {"type": "use-pi", "pi": "0.83"}
     assert next_view(mixed, old, use, {**inputs, "use_pi": [1]}) == old.with_(pi=0.83, levels="same")
     assert next_view(mixed, old, use, {**inputs, "use_pi": [None]}) == old
@@ -139,12 +134,14 @@ def test_long_categories_have_the_whole_width(mixed, fit_here):
     assert classes["hour"] == "editor"
 
 
-def test_the_training_range_is_known_of_each_editor_of_numbers(mixed):
+def test_the_browser_knows_what_was_there_and_the_training_range(mixed):
     names = [editor.children[0].children for editor in editors(mixed, View())]
-    ends = dict(zip(names, training_ranges(mixed), strict=True))
-    hours = mixed.frame["hour"]
-    assert ends["hour"] == [hours.min(), hours.max(), str(hours.min()), str(hours.max())]
-    assert ends["sky"] is None
+    known = dict(zip(names, own_values(mixed, View(row=3, edits={"hour": 1})), strict=True))
+    hours, own = mixed.frame["hour"], mixed.values(3)
+    ends = {"low": hours.min(), "high": hours.max(), "range": f"{hours.min()} to {hours.max()}"}
+    assert known["hour"] == {"own": own["hour"], "was": str(own["hour"]), **ends}
+    assert known["sky"]["was"] == own["sky"]
+    assert "range" not in known["sky"]
 
 
 def test_0_and_1_are_chosen_as_no_and_yes(fit_here):
@@ -162,4 +159,4 @@ def test_0_and_1_are_chosen_as_no_and_yes(fit_here):
         True,
         True,
     )
-    assert [ends is None for ends in training_ranges(workspace)].count(True) == 1
+    assert ["range" in known for known in own_values(workspace, view)].count(False) == 1

@@ -3,11 +3,14 @@
 import numpy as np
 import polars as pl
 import pytest
+from app_client import all_text
 
 from suffice import GlobalRulesClassifier
 from suffice._io.explainer_file import training_rows
 from suffice._show.picture import picture_line
-from suffice.app.pages.rule_list import RuleLists, find_rules, rule_line, rules_of_row
+from suffice._text import format_percent, format_share
+from suffice.app.pages.rule_list import RuleLists, find_rules, rule_line, rule_tiles, rules_of_row
+from suffice.app.parts.markup import to_components
 from suffice.app.state.jobs import Cancelled, Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
@@ -15,8 +18,8 @@ from suffice.rule_lists.mining import mine_rules
 
 
 def test_errors_and_precisions_of_numbers_are_written_as_elsewhere(diabetes):
-    rules = find_rules(diabetes, View(), 100, Job("", 100)).rules_
-    line, picture = rule_line(0, rules[0], ""), picture_line(rules[0])
+    rules = find_rules(diabetes, View(), 100, Job("", 100))
+    line, picture = rule_line(0, 0, rules.rules_[0], rules, ""), picture_line(rules.rules_[0])
     assert line["output"] == picture.output
     assert (line["precision_text"], line["mae_text"]) == (picture.precision.text, picture.mae)
 
@@ -67,6 +70,19 @@ def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer,
             page.click(f"#rules-{kind}")
         caught.value.save_as(tmp_path / kind)
         assert (tmp_path / kind).read_text(encoding="utf-8") == expected + "\n"
+    page.locator("#rule-grid .ag-center-cols-container .ag-row[row-index='1']").click()
+    page.wait_for_selector("#rules-drop:not([disabled])")
+    page.locator("#rules-drop").press("Enter")
+    edited = rules.edit(drop=[1])
+    app.wait_for_text("#rules-edited", "1 rule left out.")
+    app.wait_for_text("#rules-edited", str(rules.compare(edited)))
+    assert app.text("#rules-tiles .tile .large") == str(len(rules.rules_) - 1)
+    with page.expect_download() as caught:
+        page.click("#rules-txt")
+    caught.value.save_as(tmp_path / "edited")
+    assert (tmp_path / "edited").read_text(encoding="utf-8") == f"{edited}\n"
+    page.click("#rules-restore")
+    app.wait_for_text("#rules-tiles .tile .large", str(len(rules.rules_)))
     page.fill("#rules-max", "2")
     app.wait_for_text("#rules-tiles .tile .large", "2")
     page.locator("#tolerance [role=slider]").focus()
@@ -97,6 +113,33 @@ def test_rows_that_are_uncertain_have_global_rules_too(fit_here):
     assert {line.output for line in rules.rules_} == {"up", "down"}
     assert rules.evaluate().total_coverage > 0.6
     assert job.done == 300
+
+
+def test_rules_stand_beside_their_base_rate(mixed):
+    rules = RuleLists(find_rules(mixed, View(), 200, Job("", 200))).simplified(3)
+    outcomes = np.asarray(mixed.training[1])
+    for i, rule in enumerate(rules.rules_):
+        line, base = rule_line(i, i, rule, rules, ""), float(np.mean(outcomes == rule.output))
+        assert (line["base"], line["base_text"]) == (base, format_share(base))
+        assert line["lift"] == pytest.approx(rule.expected / base)
+        assert line["lift_text"] == f"{rule.expected / base:.1f}"
+
+
+def test_a_list_without_some_rules_is_measured_beside_the_whole(mixed):
+    lists = RuleLists(find_rules(mixed, View(), 200, Job("", 200)))
+    form = {"tolerance": 3, "max_rules": 10}
+    whole, same = lists.chosen(form, [])
+    assert same is whole
+    whole, edited = lists.chosen(form, [0])
+    assert edited.rules_ == whole.edit(drop=[0]).rules_
+    assert lists.chosen(form, [0])[1] is edited
+    tiles = [all_text(tile) for tile in to_components(rule_tiles(edited, whole, 99))]
+    accuracy, before = (of.evaluate().figures["the list"]["accuracy"] for of in (edited, whole))
+    assert tiles[0] == f"rules {len(whole.rules_) - 1} of 99 before simplifying"
+    assert f"({format_percent(whole.evaluate().total_coverage)} % with all rules)" in tiles[1]
+    assert tiles[2].startswith(f"accuracy {format_share(accuracy)} ")
+    assert tiles[2].endswith(f"by the most frequent class ({format_share(before)} with all rules)")
+    assert "with all rules" not in all_text(to_components(rule_tiles(whole, whole, 99)))
 
 
 def test_finding_rules_can_be_cancelled(mixed):

@@ -8,27 +8,29 @@ import pytest
 from app_client import BAD_FILES, HOSTILE, traffic_table
 from processes import children_of, wait_for
 
+from suffice.app.pages.start import ask_focus
+from suffice.app.state.sessions import PendingTable, fit_workspace
 
-def test_a_table_is_opened_fitted_and_explained(open_app, own_processes, tmp_path):
-    app = open_app()
-    page = app.open_start()
-    traffic_table(300).write_csv(tmp_path / "traffic.csv")
-    page.set_input_files("#upload input", str(tmp_path / "traffic.csv"))
-    page.wait_for_selector("#preview .ag-row")
-    assert page.input_value("#target") == "traffic"
-    page.click("#focus")
-    assert page.get_by_role("option").all_inner_texts() == ["busy", "calm"]
-    page.get_by_role("option", name="busy").click()
-    page.click("#fixed")
-    page.get_by_role("option", name="hour").click()
-    page.keyboard.press("Escape")
-    page.click("#fit")
-    page.wait_for_selector("#outcome")
-    assert "300 rows · 4 variables · traffic" in app.text("header")
-    assert "data=" in page.evaluate("window.location.search")
-    app.wait_for_text("#what-would", "hour stays as it is.")
-    page.goto(f"{app.root}?data=0123456789abcdef")
-    app.wait_for_text("#start-message", "no longer here")
+
+def test_the_outcome_that_matters_is_one_of_few_classes():
+    frame = pl.DataFrame({"flag": [True, False, True, None], "n": [1, 2, 2, 3], "x": [0.5, 1.5, 2.5, 3.5]})
+    table = PendingTable(frame, "table")
+    [stack], chosen, is_hidden = ask_focus(table, "0")
+    assert [radio.label for radio in stack.children] == ["True (67 % of the rows)", "False (33 % of the rows)"]
+    assert (chosen, is_hidden) == ("False", False)  # the rarer of two
+    [stack], chosen, _ = ask_focus(table, "1")
+    assert (stack.children[-1].label, chosen) == ("none more than the others", "")  # nobody knows which of three
+    for target in ("2", "9", None):
+        assert ask_focus(table, target) == ([], "", True)
+    assert ask_focus(None, "0")[2]
+
+
+def test_a_class_that_is_true_or_false_can_matter(fit_here):
+    """What was asked for as "true" was compared with "True", and ignored."""
+    frame = traffic_table(200).with_columns(busy=pl.col("traffic") == "busy").drop("traffic")
+    for label in ("True", "False"):
+        workspace = fit_here(frame, "busy", make=lambda *args, label=label: fit_workspace(*args, focus=label))
+        assert str(workspace.explainer.focus_) == label
 
 
 @pytest.mark.slow
@@ -51,8 +53,7 @@ def test_hostile_uploads_are_harmless(open_app, own_processes, tmp_path):
     page.wait_for_selector("#outcome")
     assert app.text("#outcome") in (HOSTILE, "b & c")
     assert HOSTILE in app.text("#values")
-    page.wait_for_selector("#curve .js-plotly-plot")
-    page.click("text=Global rules")
+    page.click("[role=tab]:has-text('Rules')")
     page.wait_for_selector("#rules-tiles .tile")
     assert page.locator("main script").count() == 0
     assert page.locator("main img").count() == 0

@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 
 from suffice._show.picture import picture_line
-from suffice._table.encoding import Column
 from suffice.app.pages.rule_list import find_rules
 from suffice.app.parts import charts
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
-from suffice.explaining.curve import Curve
-
-TEMP = Column("temp", 1, "number", extent=(0.0, 10.0))
-SKY = Column("sky", 2, "category", labels=(("clear",), ("mist",), ("rain",)))
 
 
 def test_text_is_escaped_and_shortened():
@@ -40,7 +35,7 @@ def test_marked_rules_stand_out(mixed):
     figure = charts.coverage_precision(rules, {0: "decides", 1: "chosen"}, "precision", "light")
     [trace] = figure.data
     assert trace.x == tuple(rule.coverage for rule in rules)
-    assert trace.y == tuple(rule.precision for rule in rules)
+    assert trace.y == tuple(rule.expected for rule in rules)
     assert trace.marker.symbol[:2] == ("star", "circle")
     assert trace.marker.line.width[:3] == (0, 1.5, 0)
     assert trace.marker.color[0] == trace.marker.color[1] != trace.marker.color[2]
@@ -64,7 +59,7 @@ def test_numbers_are_steps_with_the_level_and_the_row(mixed):
     assert figure.data[2].name == "level = 0.89"
     assert set(figure.data[2].y) == {mixed.explain(view).pi}
     assert list(figure.data[-1].x) == [mixed.values(7)["hour"]]
-    rule = mixed.rule(view)
+    rule = mixed.explain(view).rule
     n_bounded = any(condition.name == "hour" for condition in rule.conditions)
     assert bool(figure.layout.shapes) == n_bounded
 
@@ -85,12 +80,3 @@ def test_a_missing_value_has_its_own_place(mixed):
     assert own.x[0] < curve.range[0]
     assert own.y[0] == pytest.approx(curve.curve.at_missing[0])
     assert [note.text for note in figure.layout.annotations] == ["missing"]
-
-
-@pytest.mark.parametrize(("column", "first"), [(TEMP, "0.89"), (SKY, "clear: 0.89")])
-def test_a_probability_below_the_level_never_reads_as_the_level_when_the_mouse_is_over_it(column, first):
-    values = np.array([0.899, 0.95, 0.2])
-    curve = Curve(column, np.arange(4.0), values, values, None, 0.0, (0.899, 0.899), is_exact=True)
-    line = charts.target_curve(curve, "good", 0.9, "light").data[0]
-    assert line.customdata[0] == first
-    assert "%{y" not in line.hovertemplate

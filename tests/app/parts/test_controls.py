@@ -35,10 +35,9 @@ def test_nothing_is_shown_of_a_job_that_is_done():
     assert progress(None) is None
 
 
-def test_panels_tiles_and_sliders():
+def test_panels_and_sliders():
     panel = controls.panel("Title", "body", note="note", name="id", wide=True)
     assert (panel.id, panel.className, all_text(panel)) == ("id", "panel wide", "Title note body")
-    assert all_text(controls.tile("rows", "40", "of 50")) == "rows 40 of 50"
     row = controls.slider_setting("Probability", "pi", 0.9, 0.5, 1.0, 0.01, "note")
     assert all_text(row) == "Probability 0.9 note"
     assert controls.message("error", "text").role == "alert"

@@ -14,7 +14,7 @@ from suffice.app.state.view import View
         View(levels="odds", confidence=0.95),
         View(tab="quality", candidates=("hour", "a,b")),
         View(levels="same", confidence=0.0),
-        View(pi=0.85, alpha=0.2, n_candidates=3, chosen=("hour", "a,b"), outcome="observed", unseen=True),
+        View(pi=0.85, alpha=0.2, outcome="observed", unseen=True),
     ],
 )
 def test_a_link_gives_the_view_back(view):
@@ -31,7 +31,6 @@ def test_a_link_gives_the_view_back(view):
         "?pi=2",
         "?pi=NaN",
         "?alpha=0",
-        "?n_candidates=99",
         "?tab=no",
         "?levels=any",
         "?confidence=1",

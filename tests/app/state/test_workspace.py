@@ -11,8 +11,8 @@ from suffice.app.state.workspace import Workspace
 
 
 def test_what_a_link_asks_for_and_the_table_does_not_have_is_replaced(mixed):
-    view = View(row=10**6, edits={"hour": 3, "none": 1}, chosen=("none",), n_candidates=50)
-    assert mixed.check(view) == View(row=399, edits={"hour": 3}, n_candidates=3)
+    view = View(row=10**6, edits={"hour": 3, "none": 1}, candidates=("none", "sky"))
+    assert mixed.check(view) == View(row=399, edits={"hour": 3}, candidates=("sky",))
 
 
 def test_the_first_row_shown_is_of_the_focus_class_and_has_a_set(mixed, diabetes):
@@ -27,15 +27,35 @@ def test_the_first_row_shown_is_of_the_focus_class_and_has_a_set(mixed, diabetes
     assert none.first_row == 0
 
 
+def test_the_first_row_shown_is_found_behind_many_rows_of_another_class(mixed):
+    """It was sought among the first 200 rows only, and there was none in a table that is sorted by its classes."""
+    outcomes = np.array([e.outcome for e in mixed.explainer.explain(mixed.frame.select(mixed.names), rules=None)])
+    order = np.argsort(outcomes == mixed.explainer.focus_, kind="stable").tolist()
+    long = mixed.frame[[*order[:100] * 4, *order]]
+    first = Workspace.of(mixed.explainer, long, name="sorted").first_row
+    assert mixed.explainer.explain(long[first].select(mixed.names))[0].outcome == mixed.explainer.focus_
+
+
+def test_a_row_of_another_class_is_shown_first_if_none_of_the_focus_class_has_a_set(rare):
+    """Row 0 was shown, which had none either."""
+    explainer, X = rare.explainer.with_settings(levels="same", pi=0.9, min_size=0), rare.frame
+    explanations = explainer.explain(rare.as_input(X), rules=None)
+    focus, bare = explainer.focus_, [i for i, e in enumerate(explanations) if not e.is_sufficient]
+    other = next(i for i, e in enumerate(explanations) if e.is_sufficient and e.outcome != focus)
+    wanted = [i for i in bare if explanations[i].outcome == focus]
+    assert wanted
+    assert Workspace.of(explainer, X[[*wanted, other]]).first_row == len(wanted)
+
+
 def test_a_workspace_answers_as_the_library_does(mixed):
     explainer = mixed.explainer
     row = mixed.frame[7].select(mixed.names)
     expected = explainer.explain(row)[0]
     explanation = mixed.explain(View(row=7))
     assert explanation.sufficient_sets == expected.sufficient_sets
-    assert mixed.rule(View(row=7)) == expected.rule
+    assert explanation.rule == expected.rule
     S = expected.sufficient_sets[-1].variables
-    assert mixed.rule(View(row=7, chosen=S)) == explainer.rule(row, list(S))[0]
+    assert mixed.rule_of(View(row=7), S) == explainer.rule(row, list(S))[0]
     of_set, of_all = mixed.distribution(View(row=7))
     assert np.array_equal(of_set, explainer.predict_proba(row, list(expected.best_set.variables))[0])
     own = of_all[explainer.classes_.tolist().index(expected.outcome)]
@@ -45,17 +65,16 @@ def test_a_workspace_answers_as_the_library_does(mixed):
 
 def test_settings_of_a_view_do_not_touch_the_explainer(mixed):
     before = (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_)
-    view = View(row=2, pi=0.6, n_candidates=2)
-    copy = mixed.explainer_for(view)
-    assert copy.fitted_.n_searched == 2
+    view = View(row=2, pi=0.6, candidates=("hour", "sky"))
+    assert mixed.explainer_for(view).candidates_ == ("hour", "sky")
     assert (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_) == before
     frame = mixed.frame
-    again = SufficientExplainer(random_state=0, pi=0.6, n_candidates=2, dates="parts").fit(
+    again = SufficientExplainer(random_state=0, pi=0.6, candidates=["hour", "sky"], dates="parts").fit(
         frame.drop("traffic"), frame["traffic"]
     )
     expected = again.explain(frame[2].select(mixed.names))[0]
     assert mixed.explain(view).sufficient_sets == expected.sufficient_sets
-    assert mixed.rule(view) == expected.rule
+    assert mixed.explain(view).rule == expected.rule
 
 
 @pytest.mark.parametrize(
@@ -64,9 +83,8 @@ def test_settings_of_a_view_do_not_touch_the_explainer(mixed):
 def test_an_edited_row_is_explained_with_the_edit(mixed, name, value):
     frame = mixed.frame[7].select(mixed.names)
     edited = frame.with_columns(pl.Series(name, [value], dtype=frame.schema[name] if value is None else None))
-    assert mixed.explain(View(row=7, edits={name: value})).to_dict() == {
-        **mixed.explainer.explain(edited, rules=None)[0].to_dict()
-    }
+    expected = mixed.explainer.explain(edited)[0]
+    assert mixed.explain(View(row=7, edits={name: value})).to_dict() == expected.to_dict()
 
 
 def test_an_unseen_category_is_refused_or_counts_as_missing(mixed):
@@ -142,8 +160,6 @@ def test_listed_candidates_are_searched_and_unknown_ones_dropped(mixed):
     assert view.candidates == ("sky", "temp")
     assert mixed.explainer_for(view).candidates_ == ("sky", "temp")
     assert mixed.explanations(view).candidates == ("sky", "temp")
-    assert view.has_own_search
-    assert not view.as_fitted().has_own_search
 
 
 def test_rows_are_called_by_a_column_that_nobody_uses(mixed):
@@ -164,20 +180,12 @@ def test_rows_of_a_pandas_frame_are_called_by_its_index():
     assert Workspace.of(explainer, X.reset_index(drop=True)).ids is None
 
 
-def test_the_number_of_candidates_is_that_of_each_row(mixed):
-    fewer = mixed.explainer_for(View(n_candidates=2)).fitted_
-    assert fewer.n_searched == 2
-
-
-def test_a_curve_is_about_the_set_that_is_shown(mixed):
+def test_a_curve_is_about_the_best_set(mixed):
     view = View(row=7)
-    sets = mixed.explain(view).sufficient_sets
-    for chosen in sets[:2]:
-        shown = view.with_(chosen=chosen.variables)
-        position = mixed.positions_of[chosen.variables[0]][0]
-        curve = mixed.curve(shown, position)
-        assert set(curve.known) == set(chosen.variables)
-        assert curve.curve.at_own[0] == pytest.approx(chosen.sdp)
+    best = mixed.explain(view).best_set
+    curve = mixed.curve(view, mixed.positions_of[best.variables[0]][0])
+    assert set(curve.known) == set(best.variables)
+    assert curve.curve.at_own[0] == pytest.approx(best.sdp)
 
 
 def test_quality_is_out_of_bag_or_of_the_open_table(mixed):

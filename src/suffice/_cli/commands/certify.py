@@ -51,12 +51,10 @@ def certify(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 unless every rule is certified, not only if one is refuted.")
     ] = False,
-    output: Annotated[str | None, options.output("Write all rules: .json, .csv, .parquet or .arrow.")] = None,
+    output: Annotated[str | None, options.output("Write all rules: .json, .csv or .parquet.")] = None,
     pi: options.Pi = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
-    input_format: options.InputFormat = None,
-    escape_formulas: options.Formulas = True,
 ) -> None:
     """Check rules on rows that nobody has used before: which hold, and which no longer hold.
 
@@ -81,10 +79,10 @@ def certify(
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
 
-    kinds, inputs = ("json", "csv", "parquet", "arrow"), [explainer, fresh, rules]
+    kinds, inputs = ("json", "csv", "parquet"), [explainer, fresh, rules]
     kind = None if output is None else format_of_output(output, kinds, inputs)
     loaded = load_explainer_file(explainer, options.changed_settings(ignore_extra, pi=pi, unseen=unseen))
-    X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
+    X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target)
     with working("Checking rules"):
         what = rules_to_check(loaded, rules, rule or [])
         checked = loaded.certify(
@@ -92,7 +90,7 @@ def certify(
         )
     _print(checked)
     if output is not None and kind is not None:
-        _write(checked, output, kind, escape_formulas)
+        _write(checked, output, kind)
         note(f"{len(checked.rules)} rules written to {output}.")
     if checked.refuted or (strict and len(checked.certified) < len(checked.rules)):
         raise typer.Exit(DOES_NOT_HOLD)
@@ -110,14 +108,14 @@ def rules_to_check(explainer: SufficientExplainer, path: str | None, texts: list
     return list(explanations.rules)
 
 
-def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None, input_format: str | None) -> Any:
+def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None) -> Any:
     """Read the rows that have an outcome, and their outcomes."""
     from suffice._cli.rows import check_column, with_outcome
     from suffice._io.explainer_file import outcomes_of, text_columns
     from suffice._io.files import read_table
 
     name = target or explainer.target_name_
-    frame: pl.DataFrame = read_table(path, format=input_format, text_columns=text_columns(explainer, name))
+    frame: pl.DataFrame = read_table(path, text_columns=text_columns(explainer, name))
     check_column(frame.columns, name, path, "--target")
     frame = with_outcome(frame, name)
     y = outcomes_of(frame, name)
@@ -134,7 +132,7 @@ def _print(checked: CertifiedRules) -> None:
             say(f"... and {len(rules) - N_SHOWN} more: {rules[0].certificate.verdict}")
 
 
-def _write(checked: CertifiedRules, output: str, kind: str, escape_formulas: bool) -> None:
+def _write(checked: CertifiedRules, output: str, kind: str) -> None:
     import polars as pl
 
     from suffice._io.output import write_bytes, write_table
@@ -144,4 +142,4 @@ def _write(checked: CertifiedRules, output: str, kind: str, escape_formulas: boo
     else:
         columns = checked.to_columns()
         columns["outcome"] = [str(outcome) for outcome in columns["outcome"]]
-        write_table(pl.DataFrame(columns), output, kind, escape_formulas=escape_formulas)
+        write_table(pl.DataFrame(columns), output, kind)

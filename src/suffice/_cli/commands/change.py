@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.changes.values import Changes
     from suffice.explainer import SufficientExplainer
 
-FORMATS = ("csv", "parquet", "arrow", "json", "jsonl")
+FORMATS = ("csv", "parquet", "json", "jsonl")
 
 
 def change(
@@ -48,21 +48,14 @@ def change(
     ] = None,
     n: Annotated[int, typer.Option("--changes", min=1, help="How many changes of a row are shown at most.")] = 3,
     max_size: Annotated[int, typer.Option(min=1, help="How many variables may change at most.")] = 3,
-    min_size: Annotated[int, typer.Option(min=1, help="How many variables are free to change at least.")] = 1,
     min_plausibility: Annotated[float, typer.Option(help="The least probability of the new values.")] = 0.02,
-    check: Annotated[
-        Literal["everywhere", "mean"],
-        typer.Option(help="Whether the target must hold at every point of a box, or on average over its rows."),
-    ] = "everywhere",
-    model: options.AskedModel = None,
-    output: Annotated[str, options.output("Write .csv, .parquet, .arrow, .json or .jsonl.")] = "-",
+    model: options.Model = None,
+    output: Annotated[str, options.output("Write .csv, .parquet, .json or .jsonl.")] = "-",
     n_rows: options.Limit = None,
     ids: options.Ids = None,
     pi: options.Pi = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
-    input_format: options.InputFormat = None,
-    escape_formulas: options.Formulas = True,
 ) -> None:
     """Show what would change the outcome of each row: the fewest variables, and the values that they would need.
 
@@ -88,7 +81,7 @@ def change(
         kind = "text" if n_rows is not None else "jsonl"
     loaded = load_explainer_file(explainer, options.changed_settings(ignore_extra, unseen=unseen))
     limit = n_rows if n_rows or kind != "text" else options.N_SHOWN
-    frame, names = read_rows(loaded, rows, input_format, ids or [], limit)
+    frame, names = read_rows(loaded, rows, ids or [], limit)
     loaded = options.with_model(loaded, model)
     directions: Any = dict(_pair("--direction", text) for text in direction or ())
     changes = loaded.what_if(
@@ -100,13 +93,11 @@ def change(
         bounds={name: _bounds(loaded, name, text) for name, text in (_pair("--bounds", pair) for pair in bounds or ())},
         n=n,
         max_size=max_size,
-        min_size=min_size,
         min_plausibility=min_plausibility,
         pi=pi,
-        check=check,
         ids=names,
     )
-    _write(changes, output, kind, escape_formulas)
+    _write(changes, output, kind)
     if output != "-":
         note(f"{counted(len(changes), 'row')} answered, written to {output}.")
 
@@ -130,14 +121,14 @@ def _bounds(explainer: SufficientExplainer, name: str, text: str) -> Any:
 
 
 def read_rows(
-    explainer: SufficientExplainer, path: str, input_format: str | None, ids: list[str], limit: int | None
+    explainer: SufficientExplainer, path: str, ids: list[str], limit: int | None
 ) -> tuple[pl.DataFrame, list[str] | None]:
     """Read the rows of a table file, and their names."""
     from suffice._cli.rows import check_column
     from suffice._io.explainer_file import text_columns
     from suffice._io.files import read_table
 
-    frame: pl.DataFrame = read_table(path, format=input_format, text_columns=text_columns(explainer))
+    frame: pl.DataFrame = read_table(path, text_columns=text_columns(explainer))
     frame = frame if limit is None else frame.head(limit)
     for name in ids:
         check_column(frame.columns, name, path, "--id")
@@ -146,7 +137,7 @@ def read_rows(
     return frame.drop([name for name in frame.columns if name in spare]), names
 
 
-def _write(changes: Changes, output: str, kind: str, escape_formulas: bool) -> None:
+def _write(changes: Changes, output: str, kind: str) -> None:
     import polars as pl
 
     from suffice._io.output import json_lines, write_bytes, write_table
@@ -162,4 +153,4 @@ def _write(changes: Changes, output: str, kind: str, escape_formulas: bool) -> N
         write_bytes(json_lines(answer.to_dict() for answer in changes), output)
     else:
         frame = pl.DataFrame(changed_row_columns(changes), strict=False)
-        write_table(frame, output, kind, escape_formulas=escape_formulas)
+        write_table(frame, output, kind)

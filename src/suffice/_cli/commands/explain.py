@@ -14,19 +14,17 @@ from suffice._text import counted
 
 if TYPE_CHECKING:
     from suffice._cli.rows import ExplainedRows, FileRows
-    from suffice.explaining.explanations import Explanations
-    from suffice.reasons.values import Reasons
 
-TABLE_FORMATS = ("csv", "parquet", "arrow")
 
-OutputFormat = Literal["text", "json", "jsonl", "csv", "parquet", "arrow", "html"]
+FORMATS = ("csv", "parquet", "json", "jsonl")
+OutputFormat = Literal["text", "json", "jsonl", "csv", "parquet"]
 
 
 def explain(
     explainer: options.Explainer,
     rows: options.Rows,
     output: Annotated[
-        str, options.output("Where to write: .parquet, .csv, .json, .jsonl, .arrow or .html; - is standard output.")
+        str, options.output("Where to write: .parquet, .csv, .json or .jsonl; - is standard output.")
     ] = "-",
     format: Annotated[  # noqa: A002
         OutputFormat | None,
@@ -48,10 +46,7 @@ def explain(
     candidates: options.Candidates = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
-    input_format: options.InputFormat = None,
     batch: options.Batch = options.BATCH,
-    restart: options.Restart = False,
-    escape_formulas: options.Formulas = True,
 ) -> None:
     """Show which few variables are enough to keep the outcome of each row, and within which bounds.
 
@@ -73,33 +68,32 @@ def explain(
     rule_sql, support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything.
     """
     from suffice._cli.parts import explain_in_parts, is_in_parts
-    from suffice._cli.rows import open_rows
-    from suffice._io.explainer_file import load_explainer_file
 
     kind = _output_format(output, format, [explainer, rows])
     settings = options.changed_settings(
         ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
     )
-    opened = open_rows(
-        load_explainer_file(explainer, settings),
-        rows,
-        input_format=input_format,
-        limit=n_rows if n_rows is not None or kind != "text" else options.N_SHOWN,
-        target=target,
-        kept=ids or [],
-        sets=sets,
-        rules=None if rules == "none" else rules,
-        check=check,
-    )
+    limit = n_rows if n_rows is not None or kind != "text" else options.N_SHOWN
+    opened = _open(explainer, rows, settings, rules, ids, limit=limit, target=target, sets=sets, check=check)
     if is_in_parts(opened, output, kind, batch):
-        run: dict[str, Any] = {"batch": batch, "restart": restart, "escape_formulas": escape_formulas}
-        explain_in_parts(opened, output, kind, explainer_path=explainer, **run)
+        explain_in_parts(opened, output, kind, explainer_path=explainer, batch=batch)
     else:
-        _write(opened.explain_all(), output, kind, escape_formulas)
+        _write(opened.explain_all(), output, kind)
     if output != "-":
         note(f"{counted(opened.n_rows, 'row')} explained, written to {output}.")
     if opened.n_more and n_rows is None:
         note(f"{counted(opened.n_more, 'more row')}: --rows N shows more of them, -o FILE writes all.")
+
+
+def _open(
+    explainer: str, rows: str, settings: dict[str, Any], rules: str, ids: list[str] | None, **questions: Any
+) -> FileRows:
+    """Open the rows that a saved explainer is to explain with some settings changed."""
+    from suffice._cli.rows import open_rows
+    from suffice._io.explainer_file import load_explainer_file
+
+    loaded = load_explainer_file(explainer, settings)
+    return open_rows(loaded, rows, kept=ids or [], rules=None if rules == "none" else rules, **questions)
 
 
 def _output_format(output: str, requested: str | None, inputs: list[str]) -> str:
@@ -107,30 +101,28 @@ def _output_format(output: str, requested: str | None, inputs: list[str]) -> str
 
     if output != "-":
         if requested is None:
-            return format_of_output(output, (*TABLE_FORMATS, "json", "jsonl", "html"), inputs)
+            return format_of_output(output, FORMATS, inputs)
         check_output(output, inputs)
         return requested
     if requested is None:
         return "text" if sys.stdout.isatty() else "jsonl"
-    if requested in ("parquet", "arrow") and sys.stdout.isatty():
+    if requested == "parquet" and sys.stdout.isatty():
         raise ValueError(f"A terminal cannot show {requested}: name a file with -o, or choose another --format.")
     return requested
 
 
-def _write(explained: ExplainedRows, output: str, kind: str, escape_formulas: bool) -> None:
+def _write(explained: ExplainedRows, output: str, kind: str) -> None:
     from suffice._io.output import json_lines, write_bytes, write_table
 
     if kind == "text":
         _write_text(explained, output)
-    elif kind == "html":
-        write_report(explained.explanations, output, None)
     elif kind == "json":
         content = {**explained.explanations.to_dict(), "explanations": list(explained.dicts())}
         write_bytes((json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode(), output)
     elif kind == "jsonl":
         write_bytes(json_lines(explained.dicts()), output)
     else:
-        write_table(explained.to_frame(), output, kind, escape_formulas=escape_formulas)
+        write_table(explained.to_frame(), output, kind)
 
 
 def _write_text(explained: ExplainedRows, output: str) -> None:
@@ -153,9 +145,6 @@ def report(
     n_rows: options.Limit = None,
     target: options.Observed = None,
     ids: options.Ids = None,
-    adverse: options.Adverse = None,
-    codes: options.Codes = None,
-    protected: options.Protected = None,
     sets: options.Sets = "minimal",
     rules: options.Rules = "minimal",
     check: options.Check = "everywhere",
@@ -165,7 +154,6 @@ def report(
     candidates: options.Candidates = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
-    input_format: options.InputFormat = None,
 ) -> None:
     """Write a page about the explanations of all rows, to be opened in a browser.
 
@@ -174,62 +162,18 @@ def report(
     [cyan]suffice report bikes.suffice today.csv -o today.html[/]
 
     [cyan]suffice report loans.suffice new.parquet -o loans.html --title "Loans of May"[/]
-
-    [cyan]suffice report loans.suffice new.csv --adverse bad --codes codes.csv -o loans.html[/]
-
-    With [bold]--adverse[/], [bold]--codes[/] or [bold]--protected[/] the page has the reasons of each row, as
-    [bold]suffice reasons[/] gives them.
     """
-    from suffice._cli.rows import open_rows
-    from suffice._io.explainer_file import load_explainer_file
-    from suffice._io.output import format_of_output
+    from suffice._io.output import format_of_output, write_bytes
+    from suffice._show.report import make_report
 
     if output != "-":
         format_of_output(output, ["html"], [explainer, rows])
     settings = options.changed_settings(
         ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
     )
-    opened = open_rows(
-        load_explainer_file(explainer, settings),
-        rows,
-        input_format=input_format,
-        limit=n_rows,
-        target=target,
-        kept=ids or [],
-        sets=sets,
-        rules=None if rules == "none" else rules,
-        check=check,
-    )
-    has_reasons = (adverse, codes, protected) != (None, None, None)
-    # Errors in the code book are reported before anything runs.
-    reason_options = _reason_options(opened, adverse, codes, protected) if has_reasons else {}
+    opened = _open(explainer, rows, settings, rules, ids, limit=n_rows, target=target, sets=sets, check=check)
     explanations = opened.explain_all().explanations
-    reasons = None
-    if has_reasons:
-        part = opened.part(opened.read(0, opened.end))
-        reasons = opened.explainer.reasons(part.X, part.y, ids=part.ids, progress=False, **reason_options)
-    write_report(explanations, output, title, reasons)
+    page = make_report(explanations, title=title)
+    write_bytes(page.encode(errors="xmlcharrefreplace"), output)
     place = "standard output" if output == "-" else output
     note(f"{counted(len(explanations), 'row')} explained, written to {place}.")
-
-
-def _reason_options(opened: FileRows, adverse: str | None, codes: str | None, protected: str | None) -> dict[str, Any]:
-    from suffice.reasons.code_book import CodeBook
-
-    explainer = opened.explainer
-    reason_options: dict[str, Any] = {
-        "adverse": None if adverse is None else options.read_target(adverse, explainer, "--adverse"),
-        "codes": None if codes is None else CodeBook.read(codes),
-        "protected": options.read_names(protected),
-    }
-    explainer.reasons(opened.empty(), progress=False, **reason_options)
-    return reason_options
-
-
-def write_report(explanations: Explanations, output: str, title: str | None, reasons: Reasons | None = None) -> None:
-    """Write the page."""
-    from suffice._io.output import write_bytes
-    from suffice._show.report import make_report
-
-    page = make_report(explanations, title=title, reasons=reasons)
-    write_bytes(page.encode(errors="xmlcharrefreplace"), output)

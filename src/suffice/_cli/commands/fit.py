@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from suffice._cli.commands import options
-from suffice._cli.printing import describe_fit, listed, say, say_lines, working
+from suffice._cli.printing import describe_fit, listed, say_lines, working
 from suffice._text import counted
 
 if TYPE_CHECKING:
@@ -55,16 +53,11 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=COL,COL",
-            help="Treat columns as one variable, such as the indicators of a category; may be repeated. "
-            "[bold]detect[/] finds such columns.",
+            help="Treat columns as one variable, such as the indicators of a category; may be repeated.",
         ),
     ] = None,
     dates: Annotated[Literal["parts"] | None, typer.Option(help="Use dates: year, month, day, weekday, hour.")] = None,
     trees: Annotated[int | None, typer.Option(min=1, metavar="N", help="The number of trees; 100 by default.")] = None,
-    leaf: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="The fewest rows in a leaf; by default 10 (numbers: 5) or more."),
-    ] = None,
     candidates: options.Candidates = None,
     alpha: Annotated[
         float | None,
@@ -76,13 +69,6 @@ def fit(
     max_size: Annotated[int | None, typer.Option(metavar="N", help="The largest size of a sufficient set.")] = None,
     max_sets: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Examine at most N sets for a row; 2^12 by default.")
-    ] = None,
-    sample: Annotated[int | None, typer.Option(min=2, metavar="N", help="Fit on N rows drawn at random.")] = None,
-    counts: Annotated[
-        Literal["out-of-bag", "bootstrap", "all"] | None,
-        typer.Option(
-            help="Which rows a tree counts: those that it did not draw (the default), those that it drew, or all."
-        ),
     ] = None,
     paper: Annotated[
         bool, typer.Option("--paper", help="Take the settings of the paper, except for those that other options set.")
@@ -106,7 +92,6 @@ def fit(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="The number of threads; all cores by default.")
     ] = None,
-    input_format: options.InputFormat = None,
 ) -> None:
     """Fit a forest to a table, and save it with everything that explanations need.
 
@@ -116,7 +101,7 @@ def fit(
 
     [cyan]suffice fit loans.parquet -t default --drop id -o loans.suffice[/]
 
-    [cyan]zcat log.csv.gz | suffice fit - -t status --group os=linux,mac,windows --sample 20000 -o log.suffice[/]
+    [cyan]zcat log.csv.gz | suffice fit - -t status --group os=linux,mac,windows -o log.suffice[/]
     """
     from suffice._forest.settings import DEFAULT_MAX_SETS
     from suffice._io.explainer_file import outcomes_of
@@ -127,14 +112,10 @@ def fit(
 
     begin = time.perf_counter()
     check_output(output, [table])
-    frame, dropped = _read_training(table, target, drop or [], input_format)
-    n_read = frame.height
-    if sample is not None and sample < n_read:
-        frame = frame.sample(sample, seed=seed)
+    frame, dropped = _read_training(table, target, drop or [])
     X, y = frame.drop(target), outcomes_of(frame, target)
-    counts = counts or ("bootstrap" if paper else "out-of-bag")
-    sizes = {"n_estimators": trees, "min_samples_leaf": leaf}
-    forest, reason = _make_forest(task, y, {name: n for name, n in sizes.items() if n is not None}, counts, jobs, seed)
+    counts: Counts = "bootstrap" if paper else "out-of-bag"
+    forest, reason = _make_forest(task, y, trees, counts, jobs, seed)
     given = options.read_candidates(candidates) | ({} if alpha is None else {"alpha": alpha})
     make = SufficientExplainer.paper if paper else SufficientExplainer
     explainer = make(
@@ -163,10 +144,10 @@ def fit(
     if signal:
         with working("Fitting once more to shuffled outcomes"):
             check = explainer.check_signal(random_state=seed)
-    seconds = time.perf_counter() - begin
+    seconds, n_aside = time.perf_counter() - begin, explainer.describe()["n_set_aside"]
     say_lines(
         {
-            "Rows": _rows_text(len(y), n_read, explainer.describe()["n_set_aside"]),
+            "Rows": f"{len(y)}" + (f"; {n_aside} of them set aside for checks" if n_aside else ""),
             "Columns": _kinds_text(X),
             **describe_fit(explainer.describe(), text_of_focus(explainer.fitted_)),
             **({} if check is None else {"Signal": str(check)}),
@@ -175,19 +156,12 @@ def fit(
     )
 
 
-def _rows_text(n_rows: int, n_read: int, n_aside: int) -> str:
-    drawn = f", drawn from {n_read}" if n_rows < n_read else ""
-    return f"{n_rows}{drawn}" + (f"; {n_aside} of them set aside for checks" if n_aside else "")
-
-
-def _read_training(
-    table: str, target: str, drop: Sequence[str], input_format: str | None
-) -> tuple[pl.DataFrame, list[str]]:
+def _read_training(table: str, target: str, drop: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
     """Read the rows that have an outcome, without the columns to drop, and return the names of these, too."""
     from suffice._cli.rows import check_column, with_outcome
     from suffice._io.files import read_table
 
-    frame = read_table(table, format=input_format)
+    frame = read_table(table)
     dropped: list[str] = []
     for text in drop:  # a name may have a comma itself
         dropped += [text] if text in frame.columns else options.read_names(text) or [text]
@@ -200,26 +174,24 @@ def _read_training(
 
 
 def _make_forest(
-    task: str, y: pl.Series, sizes: dict[str, int], counts: Counts, jobs: int | None, seed: int
+    task: str, y: pl.Series, trees: int | None, counts: Counts, jobs: int | None, seed: int
 ) -> tuple[Any, str | None]:
-    """Make the default forest with other sizes, if any, and return why it is for this task."""
-    if not sizes:
+    """Make the default forest with another number of trees, if any, and return why it is for this task."""
+    if trees is None:
         return None, None
     from suffice._forest.fitting import decide_task, default_forest
     from suffice._table.input import read_outcomes
 
     decided, reason = decide_task(task, None, read_outcomes(y, len(y)))
-    return default_forest(decided, len(y), counts, jobs or -1, seed).set_params(**sizes), reason
+    return default_forest(decided, len(y), counts, jobs or -1, seed).set_params(n_estimators=trees), reason
 
 
-def _parse_groups(texts: Sequence[str]) -> dict[str, list[str]] | Literal["detect"] | None:
-    if list(texts) == ["detect"]:
-        return "detect"
+def _parse_groups(texts: Sequence[str]) -> dict[str, list[str]] | None:
     groups: dict[str, list[str]] = {}
     for text in texts:
         name, _, columns = text.partition("=")
         if not name or not columns:
-            raise ValueError(f"--group must be NAME=COL,COL or the single word detect, got {text!r}.")
+            raise ValueError(f"--group must be NAME=COL,COL, got {text!r}.")
         if name in groups:
             raise ValueError(f"--group {name!r} appears twice.")
         groups[name] = options.read_names(columns)
@@ -242,19 +214,14 @@ def _kinds_text(frame: pl.DataFrame) -> str:
     return f"{frame.width}: {', '.join(f'{counts[kind]} {_KINDS[kind]}' for kind in _KINDS if counts[kind])}"
 
 
-def info(
-    explainer: options.Explainer,
-    format: Annotated[  # noqa: A002
-        Literal["text", "json"], typer.Option("--format", "-f", help="Text, or JSON.")
-    ] = "text",
-) -> None:
+def info(explainer: options.Explainer) -> None:
     """Describe a saved explainer.
 
     [bold]Examples[/]
 
     [cyan]suffice info bikes.suffice[/]
 
-    [cyan]suffice info bikes.suffice --format json[/]
+    [cyan]suffice info bikes.suffice | grep Fidelity[/]
     """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.saved import read_origin
@@ -264,10 +231,6 @@ def info(
     loaded = load_explainer_file(explainer)
     about = loaded.describe() | read_origin(explainer)
     size = Path(explainer).stat().st_size
-    if format == "json":
-        content = {"file": explainer, "bytes": size, **about}
-        say(json.dumps(_without_nan(content), ensure_ascii=False, indent=1))
-        return
     forest = about["forest"]
     settings = {name: value for name, value in about["settings"].items() if value is not None}
     leaf, n_aside = forest["min_samples_leaf"], about["n_set_aside"]
@@ -282,11 +245,3 @@ def info(
             "Made by": ", ".join(f"{name} {number}" for name, number in about["versions"].items()),
         }
     )
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -19,10 +19,6 @@ BATCH = 10_000  # rows of a part: seconds of work that a crash can lose, and som
 
 Explainer = Annotated[str, typer.Argument(metavar="EXPLAINER", help="An explainer saved by [bold]suffice fit[/].")]
 Rows = Annotated[str, typer.Argument(metavar="ROWS", help="The rows: a table file, or - for standard input.")]
-InputFormat = Annotated[
-    Literal["csv", "parquet", "arrow", "jsonl", "json"] | None,
-    typer.Option("--input-format", help="The format of the table file; recognised by default."),
-]
 Observed = Annotated[
     str | None,
     typer.Option("--target", "-t", metavar="COL", help="Explain the outcomes in this column, not the predictions."),
@@ -64,28 +60,14 @@ Ids = Annotated[
     list[str] | None,
     typer.Option("--id", metavar="COL", help="Identify rows by a column of ROWS, and keep it; may be repeated."),
 ]
-Formulas = Annotated[
-    bool,
-    typer.Option(
-        "--escape-formulas/--keep-formulas",
-        help="In a CSV file, write ' before text that a spreadsheet would take for a formula.",
-    ),
-]
 Limit = Annotated[int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")]
 Batch = Annotated[int, typer.Option(min=1, metavar="N", help="Rows per part. A stopped run keeps its finished parts.")]
-Restart = Annotated[bool, typer.Option("--restart", help="Discard the finished parts of an earlier run.")]
-AskedModel = Annotated[
+Model = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:NAME",
-        help="The model that is explained, in your own code: it is asked whether it agrees with each change.",
-    ),
-]
-DecidingModel = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODULE:NAME",
-        help="The model that decides, in your own code: it is asked whether it uses the variables of each reason.",
+        help="The model that decides, in your own code: it is asked whether it agrees with each change, or uses the "
+        "variables of each reason.",
     ),
 ]
 Codes = Annotated[

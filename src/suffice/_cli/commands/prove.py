@@ -47,7 +47,6 @@ def prove(
     max_seconds: Annotated[float, typer.Option(help="The time for one rule or row.")] = 10.0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, not sentences.")] = False,
     n_rows: options.Limit = None,
-    input_format: options.InputFormat = None,
 ) -> None:
     """Prove which rules hold at every point, not only at the rows: on the trees of the model itself.
 
@@ -68,7 +67,7 @@ def prove(
         raise ValueError("--certain needs ROWS: the rows whose decisions are to be fixed.")
     loaded = load_explainer_file(explainer, {})
     read = _read_model(loaded, model, classes)
-    frame = None if rows is None else read_rows(loaded, rows, input_format, [], n_rows)[0]
+    frame = None if rows is None else read_rows(loaded, rows, [], n_rows)[0]
     with working("Proving"):
         if certain:
             answers: Any = loaded.certain_reasons(frame, read, max_seconds=max_seconds)
@@ -85,7 +84,7 @@ def _read_model(explainer: SufficientExplainer, path: str, classes: str | None) 
     """Read a model from a file, with the classes of the explainer's outcomes."""
     import numpy as np
 
-    from suffice.proofs.reading import read_model_file
+    from suffice._io.model_file import read_model_file
 
     model = read_model_file(path, explainer.training[0])
     if model.classes is None:

@@ -25,7 +25,7 @@ def reasons(
     n: Annotated[int, typer.Option("--reasons", min=1, metavar="N", help="How many reasons a row gets at most.")] = 4,
     protected: options.Protected = None,
     target: Annotated[str | None, options.outcome_column("The column of decisions; by default the forest's.")] = None,
-    model: options.DecidingModel = None,
+    model: options.Model = None,
     change: Annotated[
         str | None,
         typer.Option(metavar="WANTED", help="Record what would change the outcome to this one, as `suffice change`."),
@@ -40,9 +40,7 @@ def reasons(
     candidates: options.Candidates = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
-    input_format: options.InputFormat = None,
     batch: options.Batch = options.BATCH,
-    restart: options.Restart = False,
 ) -> None:
     """Give the reasons of each decision in order, refuse where they would not be true, and record how they came about.
 
@@ -91,7 +89,7 @@ def reasons(
         "key": None if secret is None else digest_of("key", secret),
     }
     limit = n_rows if n_rows is not None or not is_text else options.N_SHOWN
-    reading: dict[str, Any] = {"input_format": input_format, "target": target, "kept": ids or [], "limit": limit}
+    reading: dict[str, Any] = {"target": target, "kept": ids or [], "limit": limit}
     wanted_outcomes, changed_outcomes = (
         None if text is None else options.read_target(text, loaded, option)
         for text, option in ((adverse, "--adverse"), (change, "--change"))
@@ -110,7 +108,7 @@ def reasons(
     if is_text:
         _print(opened)
         return
-    opened.write(output, explainer_path=explainer, batch=batch, restart=restart)
+    opened.write(output, explainer_path=explainer, batch=batch)
     if output != "-":
         _report(output)
 
@@ -160,16 +158,13 @@ def verify(
             metavar="FILE", help="The code book: CSV or JSON. By default the one that was written beside the records."
         ),
     ] = None,
-    model: options.DecidingModel = None,
+    model: options.Model = None,
     key: options.Key = None,
-    output: Annotated[
-        str | None, options.output(f"A CSV file that names all records that differ; at most {N_SHOWN} are printed.")
-    ] = None,
 ) -> None:
     """Compute every record again from its values, and report which records differ and how.
 
-    Each record holds its own digest, so that every edit is found, even of a space. Records of another explainer or
-    code book are named.
+    Each record holds its own digest, so that every edit is found, even of a space. Whoever knows how can write the
+    digest of an edited record: what only [bold]--key[/], or the table, could have shown is named as not checked.
 
     [bold]Examples[/]
 
@@ -177,20 +172,14 @@ def verify(
 
     [cyan]suffice verify records.jsonl loans.suffice new.csv || echo 'look at the records'[/]
 
-    [cyan]suffice verify records.jsonl loans.suffice -o differ.csv[/]
-
     [bold]Exit codes[/]
 
-    0: every record is as it was written, and the same when computed again; 5: some are not; 2: bad input.
+    0: every record is the same when computed again; 5: some are not; 2: bad input.
     """
     from suffice import records as recorded
 
     with working("Computing the records again"):
-        result = recorded.verify(
-            records, explainer, rows, codes=codes, model=options.import_model(model), key=key, output=output
-        )
+        result = recorded.verify(records, explainer, rows, codes=codes, model=options.import_model(model), key=key)
     say(result.text(N_SHOWN))
-    if output is None and result.n_problems > N_SHOWN:
-        note("--output FILE writes all of them to a CSV file.")
     if not result.is_true:
         raise typer.Exit(DIFFERS)

@@ -13,7 +13,6 @@ from suffice._cli.printing import note, say, working
 from suffice._text import counted
 
 if TYPE_CHECKING:
-    from suffice.changes.values import RegionalChanges
     from suffice.explainer import SufficientExplainer
     from suffice.rule_lists.estimators import RuleList
 
@@ -39,23 +38,10 @@ def rules(
     max_rules: Annotated[
         str, typer.Option(metavar="N", help="At most N rules, chosen by what they add; [bold]all[/] for every rule.")
     ] = str(N_RULES),
-    simplify: Annotated[
-        float | None,
-        typer.Option(metavar="TOL", help="Drop rules while coverage and precision change by at most TOL, as 0.01."),
-    ] = None,
     min_support: Annotated[int, typer.Option(metavar="N", help="Leave out rules that cover fewer training rows.")] = 1,
     min_precision: Annotated[
         float | None, typer.Option(metavar="P", help="Leave out rules with a lower precision on the training rows.")
     ] = None,
-    unless: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WANTED",
-            help="State what would change each rule with another outcome: IF rule THEN outcome UNLESS change. "
-            "Outcomes are written as for [bold]suffice change --target[/].",
-        ),
-    ] = None,
-    model: options.AskedModel = None,
     output: Annotated[str, options.output("Where to write; - is standard output.")] = "-",
     check: options.Check = "rows",
     pi: options.Pi = None,
@@ -63,7 +49,6 @@ def rules(
     confidence: options.Confidence = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
-    input_format: options.InputFormat = None,
 ) -> None:
     """Make one list of IF-THEN rules from the rules of training rows, and measure them on these rows.
 
@@ -74,8 +59,6 @@ def rules(
     [cyan]suffice rules loans.suffice --max-rules 10 -o loans.sql[/]
 
     [cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]
-
-    [cyan]suffice rules loans.suffice --unless good[/]
     """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import check_output, write_bytes
@@ -83,25 +66,16 @@ def rules(
     if output != "-":
         check_output(output, [explainer, table])
     kind = format or _format_of(output)
-    _check_unless(unless, kind, model, table)
-    most = None if simplify is not None else _read_max_rules(max_rules)
     settings = options.changed_settings(ignore_extra, pi=pi, levels=levels, confidence=confidence, unseen=unseen)
     loaded = load_explainer_file(explainer, settings)
-    params: dict[str, Any] = {"max_rules": most, "min_support": min_support}
+    params: dict[str, Any] = {"max_rules": _read_max_rules(max_rules), "min_support": min_support}
     if min_precision is not None or loaded.task_ == "regression":
         params["min_precision"] = -math.inf if min_precision is None else min_precision
-    rule_list = _collect(loaded, table, input_format, check, params)
-    if simplify is not None:
-        rule_list = rule_list.simplify(simplify)
-    answer, heading, lines = rule_list, rule_list.heading, rule_list.rules_
-    if unless is not None:
-        answer = lines = _changes(loaded, rule_list, unless, model, table, input_format)
-        heading = "What would change the outcomes of rules"
+    rule_list = _collect(loaded, table, check, params)
     if kind == "text" and output == "-":
-        otherwise = [rule_list.otherwise] if unless is None and rule_list.otherwise else []
-        say(heading, *(f"{i}. {line}" for i, line in enumerate(lines, start=1)), *otherwise)
+        say(*str(rule_list).splitlines())
     else:
-        write_bytes(_content(answer, kind), output)
+        write_bytes(_content(rule_list, kind), output)
     if output != "-":
         note(f"{counted(len(rule_list.rules_), 'rule')} written to {output}.")
 
@@ -124,9 +98,7 @@ def _read_max_rules(text: str) -> int | None:
     return int(text)
 
 
-def _collect(
-    explainer: SufficientExplainer, table: str | None, input_format: str | None, check: Any, params: dict[str, Any]
-) -> Any:
+def _collect(explainer: SufficientExplainer, table: str | None, check: Any, params: dict[str, Any]) -> Any:
     """Collect the rules of training rows, or of the rows of a table with their observed outcomes if it has them."""
     from suffice._cli.rows import open_rows
     from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
@@ -136,52 +108,25 @@ def _collect(
         with working("Collecting rules"):
             return kind.from_explainer(explainer, check=check, **params)
     questions: dict[str, Any] = {"sets": "minimal", "rules": "minimal", "check": check}
-    opened = open_rows(explainer, table, input_format=input_format, prefer_observed=True, **questions)
+    opened = open_rows(explainer, table, prefer_observed=True, **questions)
     explanations = opened.explain_all().explanations
     with working("Collecting rules"):
         return kind.from_explanations(explanations, **params)
 
 
-def _check_unless(unless: str | None, format: str, model: str | None, table: str | None) -> None:  # noqa: A002
-    if unless is not None and format == "sql":
-        raise ValueError("--unless writes text or JSON: changes of rules cannot be written as SQL.")
-    if model is not None and (unless is None or table is None):
-        raise ValueError("--model needs TABLE and --unless: the model is asked about changed rows of the table.")
-
-
-def _changes(
-    explainer: SufficientExplainer,
-    rule_list: RuleList,
-    unless: str,
-    model: str | None,
-    table: str | None,
-    input_format: str | None,
-) -> RegionalChanges:
-    """Find what would change the outcomes of the rules that have another one than the wanted one."""
-    from suffice._cli.commands.change import read_rows
-
-    X = None
-    if table is not None and model is not None:
-        X, _ = read_rows(explainer, table, input_format, [], None)
-        explainer = options.with_model(explainer, model)
-    target = options.read_target(unless, explainer, "--unless")
-    with working("Looking for changes"):
-        return explainer.what_if_rules(rule_list, target, X=X)
-
-
-def _content(answer: Any, kind: str) -> bytes:
-    """Write a list of rules, or of their changes, in a format."""
+def _content(rule_list: RuleList, kind: str) -> bytes:
+    """Write a list of rules in a format."""
     if kind == "csv":
         import polars as pl
 
         from suffice._io.output import table_bytes
 
-        rules = answer.to_dict()["rules"]
+        rules = rule_list.to_dict()["rules"]
         lines = [{name: value for name, value in rule.items() if name not in _NESTED} for rule in rules]
         for line in lines:
             if isinstance(line.get("adds"), dict):  # what it adds to the label of the line
                 line["adds"] = line["adds"][str(line["output"])]
         return table_bytes(pl.DataFrame(lines, infer_schema_length=None, strict=False), "csv")
     if kind == "json":
-        return f"{answer.to_json(ensure_ascii=False, indent=1)}\n".encode()
-    return f"{answer.to_sql() if kind == 'sql' else answer}\n".encode()
+        return f"{rule_list.to_json(ensure_ascii=False, indent=1)}\n".encode()
+    return f"{rule_list.to_sql() if kind == 'sql' else rule_list}\n".encode()

@@ -8,26 +8,29 @@ window.dash_clientside.suffice = {
   paint: function (scheme) {
     return scheme || "light";
   },
-  slide: function (slid, typed) {
-    const none = window.dash_clientside.no_update;
-    const by = window.dash_clientside.callback_context.triggered_id;
-    if (!by || slid === typed) return [none, none];
-    if (by.type === "slide") return [none, slid];
-    return [typeof typed === "number" ? typed : none, none];
-  },
-  outside: function (values, ranges) {
-    return values.map(function (value, i) {
-      const own = ranges && ranges[i];
-      if (!own || typeof value !== "number" || (value >= own[0] && value <= own[1])) return "";
-      return "outside the training values, " + own[2] + " to " + own[3];
+  // Marks inputs that show another value than the row's own, and says which values the training rows have. It writes to
+  // the page itself: Dash takes seconds to connect hundreds of outputs.
+  marks: function (values, described) {
+    const isEmpty = function (value) { return value === null || value === undefined || value === ""; };
+    const editors = document.querySelectorAll("#editors .editor");
+    values.forEach(function (value, i) {
+      const one = (described && described[i]) || {}, editor = editors[i];
+      if (!editor) return;
+      const isOwn = value === one.own || (isEmpty(value) && isEmpty(one.own));
+      const isOutside = typeof value === "number" && (value < one.low || value > one.high);
+      const notes = [isOwn ? "" : "was " + one.was, one.range ? (isOutside ? "outside of " : "") + one.range : ""];
+      editor.classList.toggle("edited", !isOwn);
+      editor.classList.toggle("outside", isOutside);
+      editor.lastElementChild.textContent = notes.filter(Boolean).join(" · ");
     });
+    return window.dash_clientside.no_update;
   },
   text: function (value) {
     return String(value);
   },
-  tabs: function (value) {
+  resize: function (tab) {
     window.setTimeout(function () { window.dispatchEvent(new Event("resize")); }, 50);
-    return ["row", "rows", "rules", "quality"].map(function (name) { return name !== value; });
+    return "tab-" + tab;
   },
   link: function (search) {
     const own = search === "?" ? window.location.pathname : search;
@@ -48,3 +51,14 @@ window.dash_clientside.suffice = {
     return Object.assign({}, options, { quickFilterText: text || "" });
   },
 };
+
+// Components that take no label from Dash get one here, so that screen readers can name them.
+new MutationObserver(function () {
+  document.querySelectorAll("input[type=file]:not([aria-label])").forEach(function (input) {
+    input.setAttribute("aria-label", "Choose a file");
+  });
+  // The title of a dialog is no second head of the page.
+  document.querySelectorAll("header.mantine-Modal-header:not([role])").forEach(function (header) {
+    header.setAttribute("role", "presentation");
+  });
+}).observe(document.documentElement, { childList: true, subtree: true });

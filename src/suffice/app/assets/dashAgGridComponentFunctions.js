@@ -13,7 +13,7 @@ dagcomponentfuncs.Chips = function (props) {
 dagcomponentfuncs.Share = function (props) {
   const share = Math.max(0, Math.min(1, props.value || 0));
   const text = props.data ? props.data[props.text || "shown"] : "";
-  const tick = props.data && props.data.tick;
+  const tick = props.data && props.data[props.tick || "tick"];
   const parts = [React.createElement("span", { className: "fill", key: "fill", style: { width: 100 * share + "%" } })];
   if (tick) parts.push(React.createElement("span", { className: "tick", key: "tick", style: { left: 100 * tick + "%" } }));
   return React.createElement(

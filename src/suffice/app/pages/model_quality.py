@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, dcc, html
+from dash.exceptions import PreventUpdate
+from sklearn.metrics import precision_recall_curve, roc_curve
 
-from suffice._show.picture import gather_rare
-from suffice._text import format_number, format_percent, format_share
-from suffice.app.parts import charts, controls, pieces
+from suffice._show.cards import element, tile
+from suffice._show.quality_parts import confusion_table, quality_panels, quality_tiles
+from suffice._text import counted, format_share
+from suffice.app.parts import charts, controls
+from suffice.app.parts.markup import to_components
 from suffice.app.state.jobs import Job, Jobs
 
 if TYPE_CHECKING:
@@ -20,10 +24,13 @@ if TYPE_CHECKING:
 
     from suffice.app.state.sessions import Sessions
     from suffice.app.state.workspace import Workspace
-    from suffice.checks.quality import Quality, SetShare
+    from suffice.checks.quality import Quality
 
 TRAINING, TABLE = "training", "table"
-MAX_CLASSES = 20
+N_BINS = 10  # of the calibration: groups of equally many rows
+_ROC = ("share of the others predicted so", "recall")
+_RECALL = ("recall", "precision")
+_CALIBRATION = ("predicted probability", "share observed")
 _NOTE = "Rows that the forest was fitted on are predicted better than others."
 
 
@@ -73,6 +80,14 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
         },
         runs_at_first=True,
     )(lambda event, job, form: update_quality(sessions, job, form))
+    app.callback(
+        Output("quality-at", "children"),
+        Output("quality-curves", "children"),
+        Input("quality-class", "value"),
+        Input("quality-threshold", "value"),
+        State("scheme", "data"),
+        State("quality-job", "data"),
+    )(lambda place, threshold, scheme, name: show_threshold(jobs.get(name), place, threshold, scheme or "light"))
 
 
 def update_quality(sessions: Sessions, job: Job | None, form: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,99 +102,125 @@ def update_quality(sessions: Sessions, job: Job | None, form: Mapping[str, Any])
     if job is None or job.state != "done":
         return {}
     quality: Quality = job.result
-    content = quality_panels(quality, scheme)
+    content = quality_contents(quality, scheme)
     if quality.model is not None:
-        content += quality_panels(quality.model, scheme)
+        content += quality_contents(quality.model, scheme)
     title = f"{quality.title}{f' {_NOTE}' if rows == TABLE else ''}"
-    return {"title": title, "tiles": quality_tiles(quality), "content": content}
+    return {"title": title, "tiles": to_components(quality_tiles(quality)), "content": content}
 
 
-def quality_panels(quality: Quality, scheme: str) -> list[Any]:
-    """Show the confusion matrix with the figures by class, or predicted against observed numbers."""
-    by_model = "" if quality.predictor == "the forest" else f", {quality.predictor.removeprefix('the ')}"
+def quality_contents(quality: Quality, scheme: str) -> list[Any]:
+    """Show the figures by class, or predicted against observed numbers."""
     if quality.classes is None:
-        figure = controls.graph(420, numbers_chart(quality, scheme))
-        return [controls.panel(f"Predicted and observed{by_model}", figure, note=quality.summary, wide=True)]
-    note, is_wide = "percent of the rows of each class", len(quality.classes) > 6
+        graph = controls.graph(420, numbers_chart(quality, scheme))
+        return [html.Section([*to_components(quality_panels(quality)), graph], className="panel wide")]
+    panels = [html.Section(to_components(part), className="panel") for part in quality_panels(quality)]
+    if quality.votes is None:
+        return panels
+    [threshold, curves] = threshold_panels(quality)
+    # The confusion matrix of two classes is the one at a threshold of 0.5.
+    return [threshold, *panels[len(quality.classes) == 2 :], curves]
+
+
+# --- the threshold of one class ---------------------------------------------------------------------------------------
+
+
+def threshold_panels(quality: Quality) -> list[Any]:
+    """Lay out the choice of a class and of the probability from which it is predicted."""
+    assert quality.classes is not None
+    place = quality.classes.index(quality.focus) if quality.focus in quality.classes else 0
+    options = controls.options(range(len(quality.classes)), list(map(str, quality.classes)))
+    chosen = controls.select("quality-class", "Outcome", options, str(place), 200, allowDeselect=False)
+    slider = dmc.Slider(
+        id="quality-threshold",
+        value=0.5,
+        min=0.01,
+        max=0.99,
+        step=0.01,
+        marks=[{"value": value, "label": f"{value:g}"} for value in (0.1, 0.25, 0.5, 0.75, 0.9)],
+        thumbLabel="Threshold",
+        updatemode="mouseup",
+        mb="lg",
+    )
+    threshold = controls.setting("Predict this outcome from a probability of", slider)
+    contents = (threshold, html.Div(id="quality-at"))
     return [
-        controls.panel(f"Confusion matrix{by_model}", confusion_table(quality), note=note, wide=is_wide),
-        controls.panel(f"By class{by_model}", class_table(quality), wide=is_wide),
+        controls.panel("Threshold", *contents, extra=chosen),
+        controls.panel("Ranking and calibration", html.Div(id="quality-curves", className="curves"), wide=True),
     ]
 
 
-def quality_tiles(quality: Quality) -> list[html.Div]:
-    """Show the figures for all rows."""
-    tiles = [controls.tile("rows", f"{quality.n_rows:,}", quality.rows.partition(", ")[2] or "of the open table")]
-    if quality.classes is None:
-        tiles.append(controls.tile("R²", format_share(quality.r2), "share of the variance that is predicted"))
-        tiles.append(controls.tile("mean absolute error", format_number(quality.mae), f"of {quality.target}"))
-    else:
-        constant = format_share(quality.accuracy_of_constant)
-        tiles.append(
-            controls.tile("accuracy", format_share(quality.accuracy), f"{constant} by the most frequent class alone")
-        )
-        figures = {name: format_share(value) for name, value in quality.of_focus.items()}
-        if figures:
-            precision = f"precision {figures['precision']}, recall {figures['recall']}"
-            tiles.append(controls.tile(f"F1 of {quality.focus}", figures["F1"], precision))
-            ranked = f"average precision {figures.get('average precision', '-')}"
-            tiles.append(controls.tile(f"ROC AUC of {quality.focus}", figures.get("ROC AUC", "-"), ranked))
-    if quality.n_explained:
-        note = f"{quality.level}; {quality.n_explained} rows searched"
-        tiles.append(controls.tile("with a sufficient set", f"{format_percent(quality.share_with_set)} %", note))
-    return tiles
+def at_threshold(quality: Quality, label: Any, threshold: float) -> Quality:
+    """Return the quality of predicting one class from a probability on, and any other below."""
+    assert quality.classes is not None
+    assert quality.votes is not None
+    others = [str(one) for one in quality.classes if one != label]
+    other = others[0] if len(others) == 1 else f"not {label}"
+    has_class, scores = quality.observed == label, quality.votes[:, quality.classes.index(label)]
+    observed, predicted = (np.where(mask, str(label), other) for mask in (has_class, scores >= threshold))
+    votes = np.stack([scores, 1 - scores], axis=1)
+    names = (str(label), other)
+    return replace(
+        quality, observed=observed, predicted=predicted, classes=names, sets=(), focus=str(label), votes=votes
+    )
 
 
-def confusion_table(quality: Quality) -> html.Div:
-    """Show the confusion matrix."""
-    labels, counts, shares = gather_rare(quality, MAX_CLASSES)
-    rows = "output of the model" if quality.is_agreement else "observed"
-    heads = [f"{rows} ↓  predicted →", *labels]
-    lines = []
-    for i, label in enumerate(labels):
-        cells = []
-        for j, (n, share) in enumerate(zip(counts[i].tolist(), shares[i].tolist(), strict=True)):
-            text = [html.Div(f"{n:,}"), html.Div(f"{format_percent(share)} %", className="note")]
-            kind = "right" if i == j else ""
-            cells.append(html.Td(text, style={"--share": f"{100 * share:.0f}%"}, className=kind))
-        lines.append(html.Tr([html.Th(label, title=label), *cells]))
-    return _table(heads, lines, "confusion")
+def show_threshold(job: Job | None, place: str, threshold: float, scheme: str) -> tuple[list[Any], list[Any]]:
+    """Show the confusion matrix at a threshold, and the curves with its place on them."""
+    if job is None or job.state != "done" or job.result.classes is None:
+        raise PreventUpdate
+    quality = at_threshold(job.result, job.result.classes[int(place)], threshold)
+    assert quality.votes is not None
+    figures, one = quality.of_focus, quality.by_class[0]
+    of_class = f"{counted(one.n_predicted, 'row')} predicted to be {one.label}, {one.n_rows:,} are"
+    tiles = [
+        tile("threshold", f"{threshold:.2f}", of_class),
+        tile("precision", format_share(one.precision), f"of the rows predicted to be {one.label}"),
+        tile("recall", format_share(one.recall), f"of the rows that are {one.label}"),
+        tile("accuracy", format_share(quality.accuracy), f"{format_share(quality.accuracy_of_constant)} by one class"),
+    ]
+    shown = [element("div", "tiles", *tiles), confusion_table(quality)]
+    has_class, scores = quality.observed == quality.focus, quality.votes[:, 0]
+    if not 0 < np.count_nonzero(has_class) < quality.n_rows:
+        return to_components(shown), []
+    others, base = quality.confusion[1], float(has_class.mean())
+    precisions, recalls, _ = precision_recall_curve(has_class, scores)
+    groups = np.array_split(np.argsort(scores, kind="stable"), min(N_BINS, len(scores)))
+    of_groups = [[float(values[rows].mean()) for rows in groups] for values in (scores, has_class)]
+    at_roc, at_recall = (float(others[0] / others.sum()), one.recall), (one.recall, one.precision)
+    diagonal, roc = (0.0, 1.0), roc_curve(has_class, scores)[:2]
+    calibration = f"Calibration, {N_BINS} groups of rows"
+    drawn = [
+        _curve(f"ROC AUC {format_share(figures['ROC AUC'])}", _chart(roc, diagonal, at_roc, _ROC, scheme)),
+        _curve(
+            f"Average precision {format_share(figures['average precision'])}",
+            _chart((recalls, precisions), (base, base), at_recall, _RECALL, scheme),
+        ),
+        _curve(calibration, _chart(of_groups, diagonal, None, _CALIBRATION, scheme)),
+    ]
+    return to_components(shown), drawn
 
 
-def _table(heads: list[str], lines: list[html.Tr], kind: str) -> html.Div:
-    head = html.Tr([html.Th(text, title=text) for text in heads])
-    return html.Div(html.Table([html.Thead(head), html.Tbody(lines)], className=kind), className="scroll")
+def _curve(title: str, figure: go.Figure) -> html.Div:
+    return html.Div([html.H3(title), controls.graph(250, figure)])
 
 
-def class_table(quality: Quality) -> html.Div:
-    """Show recall, precision and the share of rows with a sufficient set of each class."""
-    sets = {share.outcome: share for share in quality.sets}
-    heads = ["class", "rows", "recall", "precision", *(["with a sufficient set"] if quality.n_explained else [])]
-    lines = []
-    for one in quality.by_class:
-        cells: list[Any] = [
-            html.Th(str(one.label), title=str(one.label)),
-            html.Td(f"{one.n_rows:,}"),
-            _bar_cell(one.recall, format_share(one.recall)),
-            _bar_cell(one.precision, format_share(one.precision)),
-        ]
-        if quality.n_explained:
-            cells.append(_set_cell(sets.get(one.label)))
-        lines.append(html.Tr(cells))
-    return _table(heads, lines, "by-class")
-
-
-def _set_cell(share: SetShare | None) -> html.Td:
-    if share is None or not share.n_explained:
-        return html.Td("-")
-    text = f"{format_percent(share.share)} % ({share.n_with_set} of {share.n_explained})"
-    return _bar_cell(share.share, text)
-
-
-def _bar_cell(share: float, text: str) -> html.Td:
-    if math.isnan(share):
-        return html.Td("-")
-    return html.Td(html.Div([pieces.bar(share), html.Span(text, className="number")], className="bar-cell"))
+def _chart(
+    points: Sequence[Any], line: tuple[float, float], at: tuple[float, float] | None, titles: Any, scheme: str
+) -> go.Figure:
+    """Draw a curve, the line that it is compared with, and the threshold on it."""
+    text, _, blue, orange, *_ = charts.COLOURS[scheme]
+    x_axis, y_axis = ({"title": title, "range": [0, 1.02]} for title in titles)
+    figure = charts.base_figure(scheme, 250, showlegend=False, xaxis=x_axis, yaxis=y_axis)
+    dotted = {"color": text, "dash": "dot", "width": 1}
+    figure.add_scatter(x=[0, 1], y=list(line), mode="lines", line=dotted, hoverinfo="skip")
+    hover = "%{x:.2f}, %{y:.2f}<extra></extra>"
+    mode = "lines+markers" if at is None else "lines"
+    figure.add_scatter(x=points[0], y=points[1], mode=mode, line={"color": blue, "width": 2}, hovertemplate=hover)
+    if at is not None:
+        marker = {"color": orange, "size": 12, "line": {"color": text, "width": 1.5}}
+        figure.add_scatter(x=[at[0]], y=[at[1]], mode="markers", marker=marker, hovertemplate=f"threshold: {hover}")
+    return figure
 
 
 def numbers_chart(quality: Quality, scheme: str) -> go.Figure:

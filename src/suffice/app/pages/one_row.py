@@ -6,18 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import ALL, Dash, Input, Output, State, dcc, html
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html
 from dash.exceptions import PreventUpdate
 
 from suffice._text import format_confidence
 from suffice.app.messages import ERRORS
-from suffice.app.pages import row_answers, row_panels
-from suffice.app.pages.row_inputs import change, editors, shown_alpha, training_ranges
-from suffice.app.parts import charts, controls
-from suffice.app.parts.grids import CHIPS, SELECT_ONE, WRAPPED, grid, page_response, table_grid
+from suffice.app.pages import row_answers, row_more
+from suffice.app.pages.row_inputs import change, editors, own_values, shown_alpha
+from suffice.app.parts import controls
+from suffice.app.parts.grids import page_response, table_grid
 from suffice.app.state.tables import example_search
 from suffice.app.state.workspace import MAX_SEARCHED
-from suffice.explaining.importance import IMPORTANCE_MEANINGS
 
 if TYPE_CHECKING:
     from suffice.app.state.jobs import Jobs
@@ -25,81 +24,28 @@ if TYPE_CHECKING:
     from suffice.app.state.view import View
     from suffice.app.state.workspace import Workspace
 
-_SET_COLUMNS = (
-    {"field": "variables", "headerName": "variables", "minWidth": 150, **CHIPS, **WRAPPED},
-    {"field": "sdp", "headerName": "SDP", "cellRenderer": "Share", "width": 132},
-)
+MAX_CODE_BOOK = 20 * 2**20  # bytes
 
 # --- layout -----------------------------------------------------------------------------------------------------------
 
 
 def layout(workspace: Workspace, view: View) -> html.Div:
-    """Lay out the page."""
-    answer = row_answers.answer_view(workspace, view)
-    side = html.Aside(
-        [_choosing(workspace, view), _editing(workspace, view), _settings(workspace, view, answer.effect)]
+    """Lay out the page: the row and its values on the left, and one column of answers in reading order."""
+    side = html.Div(
+        [_choosing(workspace, view), _editing(workspace, view), _settings(workspace, view)], className="side"
     )
-    importance = html.Div(answer.importance, id="importance")
-    rule, proofs = html.Div(answer.rule, id="rule"), row_panels.proof_parts(workspace)
     main = html.Div(
         [
-            html.Div(answer.care, id="row-message"),
-            html.Section(answer.outcome, id="outcome-card", className="panel wide outcome-card"),
-            _sets_panel(workspace, view),
-            controls.panel("Importance", importance, note=IMPORTANCE_MEANINGS["minimal"]),
-            controls.panel("Rule", rule, *proofs, note="of the chosen set, on the training data", wide=True),
-            row_panels.reasons_panel(workspace),
-            row_panels.changes_panel(workspace),
-            row_panels.stability_panel(),
-            *_figure_panels(workspace),
-            _covered_panel(workspace),
+            html.Div(row_answers.answer(workspace, view), id="answer"),
+            _reasons_panel(workspace),
+            _changes_panel(workspace),
+            _proof_panel(workspace),
+            row_more.layout(workspace),
         ],
-        className=answer.page_class,
+        className="row-main",
         id="row-main",
     )
-    return html.Div([side, main, _browser(workspace), dcc.Store(id="shown", data=answer.view)], className="split")
-
-
-def _sets_panel(workspace: Workspace, view: View) -> html.Section:
-    lines, selected = row_answers.list_sets(workspace, view)
-    options = {**SELECT_ONE, "localeText": {"noRowsToShow": "No set is sufficient."}}
-    key = "params.data.key"
-    sets = grid("sets", _SET_COLUMNS, 250, rowData=lines, selectedRows=selected, getRowId=key, dashGridOptions=options)
-    return controls.panel("Sufficient sets", sets, note="each alone is enough; click one", name="sets-panel")
-
-
-def _figure_panels(workspace: Workspace) -> list[html.Section]:
-    def place(name: str, height: int) -> dcc.Graph:
-        return controls.graph(height, charts.empty("light", "", height), id=name)
-
-    data = controls.options(range(len(workspace.columns)), [column.name for column in workspace.columns])
-    search: dict[str, Any] = {"searchable": True, "clearable": True, "limit": 100, "placeholder": "variable"}
-    return [
-        controls.panel(
-            "Distribution of the outcome",
-            place("distribution", 300) if workspace.is_regression else html.Div(id="classes"),
-            note="given this set alone, and given all variables",
-            wide=True,
-        ),
-        controls.panel(
-            "Probability along one variable",
-            place("curve", 320),
-            dcc.Store(id="curve-suggested"),
-            extra=controls.select("curve-x", "variable", data, None, 170, **search),
-            note="that the outcome is kept if only this value changes",
-            wide=True,
-        ),
-    ]
-
-
-def _covered_panel(workspace: Workspace) -> html.Section:
-    return controls.panel(
-        "Training rows that the rule covers",
-        html.Div(id="covered-note", className="note under"),
-        grid("covered", row_answers.row_columns(workspace), 300, rowData=[]),
-        name="covered-panel",
-        wide=True,
-    )
+    return html.Div([side, main, _browser(workspace), dcc.Store(id="shown", data=view.to_store())], className="split")
 
 
 def _choosing(workspace: Workspace, view: View) -> html.Section:
@@ -130,6 +76,7 @@ def _choosing(workspace: Workspace, view: View) -> html.Section:
         dmc.TextInput(id="find", value=view.find, placeholder=hint, size="xs", debounce=400, **label),
         html.Div(id="find-note", className="note"),
         extra=dmc.Button("Table", id="browse", variant="subtle", size="compact-xs"),
+        name="choosing",
     )
 
 
@@ -137,38 +84,34 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
     return controls.panel(
         "Values",
         html.Div(editors(workspace, view), className="editors", id="editors"),
-        dcc.Store(id="training-ranges", data=training_ranges(workspace)),
+        dcc.Store(id="own-values", data=own_values(workspace, view)),
         extra=dmc.Button("Reset", id="reset", variant="subtle", size="compact-xs"),
-        note="edit any",
+        note="change any",
         name="values",
     )
 
 
-def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
+def _settings(workspace: Workspace, view: View) -> html.Section:
     explainer = workspace.explainer
-    most = max(2, min(max(MAX_SEARCHED, workspace.n_searched), len(workspace.ranking)))
-    pi, n_searched = view.pi or explainer.pi_, view.n_candidates or workspace.n_searched
-    rows: list[Any] = [
-        controls.slider_setting("Probability pi", "pi", pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"),
-        controls.slider_setting("Candidates", "n-candidates", n_searched, 1, most, 1, "variables that are searched"),
-        _candidates(workspace, view),
-    ]
+    pi = view.pi or explainer.pi_
+    rows: list[Any] = [controls.slider_setting("Probability", "pi", pi, 0.5, 1.0, 0.01, "that a set must reach")]
     if workspace.is_regression and explainer.fitted_.radius is None:
-        note = "the outcome is kept within an interval that holds 1 - alpha of outcomes"
+        note = "share of outcomes that the interval of a number may miss"
         alpha = view.alpha or shown_alpha(explainer.fitted_)
-        rows.append(controls.slider_setting("Level alpha", "alpha", alpha, 0.01, 0.6, 0.01, note))
+        rows.append(controls.slider_setting("Outside of the interval", "alpha", alpha, 0.01, 0.6, 0.01, note))
     else:
         unused = dmc.Slider(id="alpha", value=shown_alpha(explainer.fitted_), min=0, max=1, step=0.01)
         rows += [html.Div(unused, hidden=True), html.Span(id="alpha-text", hidden=True)]
-    rows += _choices(workspace, view)
+    rows += [*_choices(workspace, view), _candidates(workspace, view)]
     rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))
-    return controls.panel("Settings", *rows, html.Div(effect, id="effect", className="note effect"))
+    details = html.Details([html.Summary("Settings"), html.Div(rows, className="settings")])
+    return html.Section(details, className="panel", id="settings")
 
 
 def _candidates(workspace: Workspace, view: View) -> html.Div:
-    """Lay out the list of variables that are searched instead of the first ones."""
+    """Lay out the list of variables that are searched instead of those chosen at the row."""
     names = [*workspace.ranking, *(n for n in workspace.explainer.variable_names_ if n not in workspace.ranking)]
-    label, hint = "Search only these variables", "" if view.candidates else "those above"
+    label, hint = "Search only these variables", "" if view.candidates else "chosen at the row"
     chosen = {"value": list(view.candidates), "maxValues": MAX_SEARCHED}
     return controls.setting(label, controls.variable_picker("candidates", label, names, hint, **chosen))
 
@@ -180,17 +123,17 @@ def _choices(workspace: Workspace, view: View) -> list[html.Div]:
     confidence = own if view.confidence is None else view.confidence
     confidences = sorted({0.0, 0.9, 0.95, 0.99, own, confidence})
     choices = [(f"{value:g}", format_confidence(value) if value else "no bound") for value in confidences]
-    levels = [("same", "pi for all"), ("odds", "by its odds")]
+    levels = [("same", "the same"), ("odds", "by its odds")]
     outcomes = [("prediction", "prediction"), ("observed", "observed")]
     has_no_outcomes = workspace.observed is None
-    note = "at which the lower bound must reach the level"
+    note = "at which the lower bound must reach the probability"
     return [
         controls.choice_setting(
-            "Level of each class",
+            "Probability for a rare class",
             "levels",
             levels,
             view.levels or explainer.levels,
-            note="by its odds: pi / (1 - pi) times the odds of the class",
+            note="by its odds: as many times as likely as a common class must be",
             hidden=workspace.is_regression,
         ),
         controls.choice_setting("Confidence of the bound", "confidence", choices, f"{confidence:g}", note=note),
@@ -198,10 +141,73 @@ def _choices(workspace: Workspace, view: View) -> list[html.Div]:
     ]
 
 
+def _reasons_panel(workspace: Workspace) -> html.Section:
+    labels = [] if workspace.is_regression else workspace.explainer.classes_.tolist()
+    choices = controls.options(["", *labels], ["every outcome", *map(str, labels)])
+    label = "Outcome that needs reasons"
+    adverse = controls.select("adverse", label, choices, "", 170)
+    hint, kinds = "variables on which an outcome must not rest", "CSV or JSON with variable, code and text"
+    words = [
+        html.Summary("Protected variables, and the words of a code book"),
+        html.Div(controls.setting(label, adverse), hidden=workspace.is_regression),
+        controls.variable_picker("protected", "Protected variables", workspace.explainer.variable_names_, hint),
+        controls.drop_area("codes-upload", "a code book", kinds, MAX_CODE_BOOK, "drop small"),
+    ]
+    note = "the variables of this set, by the probability that is lost without each"
+    return controls.panel("Reasons", html.Div(id="reasons"), html.Details(words), note=note, name="reasons-panel")
+
+
+def _changes_panel(workspace: Workspace) -> html.Section:
+    explainer, hint = workspace.explainer, "variables that must not change"
+    label, fixed = "Variables that must not change", list(explainer.fitted_.declared.fixed)
+    wanted = _wanted_numbers(workspace) if workspace.is_regression else _wanted_class(workspace)
+    options = [
+        html.Summary("What is wanted, and what must not change"),
+        controls.setting("Wanted", wanted),
+        controls.setting(
+            label, controls.variable_picker("wanted-fixed", label, explainer.variable_names_, hint, value=fixed)
+        ),
+    ]
+    note = "the fewest variables, and the values that they would need"
+    parts = (html.Div(id="what-would"), html.Details(options))
+    return controls.panel("What would change it", *parts, note=note, name="what-would-panel")
+
+
+def _wanted_numbers(workspace: Workspace) -> html.Div:
+    outcomes = sorted(workspace.training[1].tolist())
+    middle = float(outcomes[len(outcomes) // 2])
+    kinds = controls.options(("", "above", "below"), ("on the other side of", "at least", "at most"))
+    return html.Div(
+        [
+            controls.select("wanted-kind", "Where the wanted numbers lie", kinds, "", 180),
+            controls.number_input("wanted", "Wanted number", middle, 110, debounce=400),
+        ],
+        className="axes",
+    )
+
+
+def _wanted_class(workspace: Workspace) -> html.Div:
+    labels = [str(label) for label in workspace.explainer.classes_.tolist()]
+    choices = controls.options(["", *labels], ["any other class", *labels])
+    kind = dmc.Select(id="wanted-kind", data=["class"], value="class")
+    return html.Div([controls.select("wanted", "Wanted class", choices, "", 170), html.Div(kind, hidden=True)])
+
+
+def _proof_panel(workspace: Workspace) -> html.Section:
+    """Lay out the button that proves the rule for the model, hidden where its trees cannot be read."""
+    button = dmc.Button("Prove it", id="proof-start", size="compact-xs", variant="light")
+    note = "whether the model decides any row within these bounds otherwise"
+    parts = (html.Div(id="proof"), html.Div(button, className="controls"))
+    panel = controls.panel("Is it always so?", *parts, note=note, name="proof-panel")
+    return html.Div(panel, hidden=not workspace.can_prove)
+
+
 def _browser(workspace: Workspace) -> dmc.Modal:
     table = table_grid("browser", workspace.frame, 480, 4)
     text = html.Div("Filter and sort by the heads of the columns; click a row to explain it.", className="note")
-    return dmc.Modal([text, table], id="browser-modal", title="Choose a row", size="90%", zIndex=300)
+    close = {"aria-label": "Close"}
+    title = "Choose a row"
+    return dmc.Modal([text, table], id="browser-modal", title=title, size="90%", zIndex=300, closeButtonProps=close)
 
 
 # --- callbacks --------------------------------------------------------------------------------------------------------
@@ -211,7 +217,7 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
     """Connect the callbacks of the page."""
     _connect_changes(app, sessions)
     _connect_answers(app, sessions)
-    row_panels.register(app, sessions, jobs)
+    row_more.register(app, sessions, jobs)
     app.callback(
         Output("browser", "getRowsResponse"),
         Input("browser", "getRowsRequest"),
@@ -226,6 +232,7 @@ def _connect_changes(app: Dash, sessions: Sessions) -> None:
             "view": Output("view", "data"),
             "row": Output("row", "value"),
             "values": Output({"type": "value", "column": ALL}, "value"),
+            "own_values": Output("own-values", "data"),
             "pi": Output("pi", "value"),
             "levels": Output("levels", "value"),
             "is_browsing": Output("browser-modal", "opened"),
@@ -240,13 +247,11 @@ def _connect_changes(app: Dash, sessions: Sessions) -> None:
                 "values": Input({"type": "value", "column": ALL}, "value"),
                 "pi": Input("pi", "value"),
                 "alpha": Input("alpha", "value"),
-                "n_candidates": Input("n-candidates", "value"),
                 "candidates": Input("candidates", "value"),
                 "levels": Input("levels", "value"),
                 "confidence": Input("confidence", "value"),
                 "outcome": Input("outcome-kind", "value"),
                 "unseen": Input("unseen", "checked"),
-                "clicked_set": Input("sets", "cellClicked"),
                 "use_pi": Input({"type": "use-pi", "pi": ALL}, "n_clicks"),
                 "apply_change": Input({"type": "apply-change", "edits": ALL}, "n_clicks"),
                 "tab": Input("tabs", "value"),
@@ -265,7 +270,7 @@ def explained(sessions: Sessions, answer: Callable[..., Any]) -> Callable[..., A
         try:
             workspace.explain(view)
         except ERRORS:  # the page says so already
-            raise PreventUpdate from None
+            return None
         return answer(workspace, view, *values)
 
     return callback
@@ -273,38 +278,45 @@ def explained(sessions: Sessions, answer: Callable[..., Any]) -> Callable[..., A
 
 def _connect_answers(app: Dash, sessions: Sessions) -> None:
     app.callback(
-        output={
-            "outcome": Output("outcome-card", "children"),
-            "care": Output("row-message", "children"),
-            "importance": Output("importance", "children"),
-            "rule": Output("rule", "children"),
-            "effect": Output("effect", "children"),
-            "page_class": Output("row-main", "className"),
-            "view": Output("shown", "data"),
-        },
-        inputs={"stored": Input("view", "data")},
+        Output("answer", "children"),
+        Output("shown", "data"),
+        Input("view", "data"),
+        State("shown", "data"),
         prevent_initial_call=True,
-    )(lambda stored: vars(row_answers.answer_view(*sessions.open(stored, "row"))))
-    # These wait for the callback above: the explanation comes first, and grids and figures have scripts to load.
-    shown, scheme = Input("shown", "data"), Input("scheme", "data")
-    app.callback(Output("sets", "rowData"), Output("sets", "selectedRows"), shown, prevent_initial_call=True)(
-        lambda stored: row_answers.list_sets(*sessions.open(stored, "row"))
-    )
+    )(lambda stored, shown: show_answer(sessions, stored, shown))
+    # These wait for the callback above: the rule comes first, and reasons and changes take longer.
     app.callback(
-        Output("curve", "figure"),
-        Output("curve-x", "value"),
-        Output("curve-suggested", "data"),
-        shown,
-        Input("curve-x", "value"),
-        scheme,
-        State("curve-suggested", "data"),
-    )(explained(sessions, row_answers.curve))
+        Output("reasons", "children"),
+        Input("shown", "data"),
+        Input("adverse", "value"),
+        Input("protected", "value"),
+        Input("codes-upload", "contents"),
+        Input("codes-upload", "filename"),
+    )(explained(sessions, row_answers.give_reasons))
     app.callback(
-        Output("covered", "rowData"),
-        Output("covered-note", "children"),
-        Output("covered", "columnDefs"),
-        Output("covered-panel", "hidden"),
-        shown,
-    )(explained(sessions, row_answers.covered))
-    app.callback(Output("distribution", "figure"), shown, scheme)(explained(sessions, row_answers.distribution))
-    app.callback(Output("classes", "children"), shown)(explained(sessions, row_answers.classes))
+        Output("what-would", "children"),
+        Input("shown", "data"),
+        Input("wanted", "value"),
+        Input("wanted-kind", "value"),
+        Input("wanted-fixed", "value"),
+    )(explained(sessions, row_answers.find_changes))
+    app.callback(
+        Output("proof", "children"),
+        Input("proof-start", "n_clicks"),
+        Input("shown", "data"),
+        running=[(Output("proof-start", "loading"), True, False)],
+        prevent_initial_call=True,
+    )(lambda _, stored: prove_if_asked(sessions, stored, ctx.triggered_id))
+
+
+def show_answer(sessions: Sessions, stored: Any, shown: Any) -> tuple[Any, Any]:
+    """Explain the row of a view, unless the page shows just this."""
+    workspace, view = sessions.open(stored, "row")
+    if view.key == type(view).from_store(shown).key:
+        raise PreventUpdate
+    return row_answers.answer(workspace, view), view.to_store()
+
+
+def prove_if_asked(sessions: Sessions, stored: Any, event: Any) -> list[Any]:
+    """Prove the rule of the row that is shown on a click; a proof about another row must not stay."""
+    return row_answers.prove_rule(*sessions.open(stored, "row")) if event == "proof-start" else []

@@ -1,112 +1,82 @@
-"""What the page about one row shows: the outcome, the sets, the rule, figures, and training rows."""
+"""The answer about one row, in reading order: the outcome, the rule, reasons, what would change it, and proofs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 import numpy as np
 from dash import html
-from dash.exceptions import PreventUpdate
 
-from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule
-from suffice._text import counted, format_number, format_percent, format_probability, to_plain
+from suffice._forest.out_of_bag import probabilities_at
+from suffice._forest.outcomes import read_targets
+from suffice._show import cards
+from suffice._show.picture import READ_WITH_CARE, Share, cautions, kept_text, picture_explanation
+from suffice._text import counted, format_number, format_probability, format_share, join
 from suffice.app.messages import ERRORS, reword
-from suffice.app.parts import charts, controls, pieces
-from suffice.app.parts.grids import cell_value
+from suffice.app.parts import controls
+from suffice.app.parts.markup import to_components
 
 if TYPE_CHECKING:
     from suffice.app.state.view import View
     from suffice.app.state.workspace import Workspace
+    from suffice.changes.values import Change, RowChanges
     from suffice.explaining.explanation import Explanation
+    from suffice.reasons.code_book import CodeBook
+    from suffice.reasons.values import Reason
 
-MAX_LISTED = 500  # training rows that a rule covers
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """The contents of the page that depend on the view."""
-
-    outcome: Any
-    care: Any
-    importance: Any
-    rule: Any
-    effect: Any
-    page_class: Any
-    view: Any
+RULE_MEANING = "the widest bounds within which this set stays enough"
 
 
-def answer_view(workspace: Workspace, view: View) -> Answer:
-    """Explain the row of a view."""
+# --- the outcome and its rule -----------------------------------------------------------------------------------------
+
+
+def answer(workspace: Workspace, view: View) -> list[Any]:
+    """Explain the row of a view: its outcome, what is enough to keep it, and within which bounds."""
     try:
-        explanation, rule = workspace.explain(view), workspace.rule(view)
-        row = workspace.encoded(view)
+        explanation = workspace.explain(view)
     except ERRORS as error:
-        refusal = controls.message("error", html.B("This row cannot be explained. "), reword(error))
-        return Answer(None, refusal, None, None, "", "panels failed", view.to_store())
-    columns = [(c, workspace.columns[c]) for c in workspace.columns_of_set(view)]
-    drawn = pieces.draw_rule(columns, workspace.training[0], row, rule)
-    body: list[Any]
-    if rule is not None:
-        picture = picture_rule(rule, pi=explanation.pi, lower=workspace.chosen_set(view).lower)
-        body = [pieces.rule_sentence(picture), drawn, pieces.figures(picture)]
-    else:
-        body = [html.Div(explanation.sentences.verdict, className="sentence")]
-        if not explanation.is_sufficient:
-            body += [html.Div(picture_best_set(explanation).title, className="note"), drawn]
-    return Answer(
-        outcome=_outcome(workspace, view, explanation),
-        care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
-        importance=pieces.importance_bars(explanation.ranked_importance(), 12),
-        rule=body,
-        effect=_effect(workspace, view, explanation),
-        page_class="panels",
-        view=view.to_store(),
-    )
+        return [controls.message("error", html.B("This row cannot be explained. "), reword(error))]
+    picture = picture_explanation(explanation)
+    outcome = html.Section(_outcome(workspace, view, explanation), className="panel outcome-card")
+    if picture.rule is not None:
+        rule = to_components(cards.rule_parts(picture.rule))
+        return [outcome, controls.panel("Rule", *rule, note=RULE_MEANING, name="rule")]
+    if picture.best is not None and explanation.best_set.variables:
+        shown = to_components(cards.set_parts(picture.best))
+        return [outcome, html.Section(shown, className="panel", id="rule")]
+    return [outcome]
 
 
 def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list[Any]:
     sentences = explanation.sentences
-    target = workspace.explainer.target_name_
-    kind = "observed" if view.is_of_observed else "predicted"
-    edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
-    head: list[Any] = [
-        html.Div(f"{target}, {kind} for {workspace.name_of(view.row)}{edited}", className="note"),
-        html.Div(pieces.outcome_text(explanation), className="outcome"),
-        html.P(sentences.outcome_sentence, className="note", id="outcome-sentence"),
-    ]
-    if explanation.is_sufficient:
-        head.append(html.P(_lead(explanation), className="lead", id="lead"))
-    notes = filter(None, (*sentences.notes, sentences.rule_note, sentences.bound_note))
-    head.append(html.Div(" ".join(notes), className="note", id="notes"))
-    own = workspace.values(view.row)
-    text_of = explanation.sentences.value_text
-    changes = [f"{name}: {text_of(name, own[name])} → {text_of(name, value)}" for name, value in view.edits.items()]
-    if changes:
-        head.append(html.Div("; ".join(changes), className="edits", id="edits"))
-    reasons = cautions(explanation)
-    if reasons:
-        head.append(controls.message("care", html.B(READ_WITH_CARE), " ".join(reasons)))
+    target = "Outcome" if explanation.target in ("y", "prediction") else explanation.target
+    above = [f"{target}, {sentences.source_text} for {workspace.name_of(view.row)}"]
+    if view.edits:
+        above.append(f"{counted(len(view.edits), 'value')} changed")
     observed = workspace.observed_at([view.row])
     if observed is not None and not view.edits and not view.is_of_observed:
-        text = format_number(observed[0]) if isinstance(observed[0], float) else str(observed[0])
-        head.append(html.Div(f"observed: {text}", className="note"))
-    return head
-
-
-def _lead(explanation: Explanation) -> list[Any]:
-    """Write the lead with the best set in bold, and how many sets of its size are sufficient."""
-    n, sentences = len(explanation.sufficient_sets), explanation.sentences
-    if explanation.is_search_complete:
-        others = f"{n} sets of this size are sufficient." if n > 1 else "No other set of this size is sufficient."
+        value = observed[0]
+        above.append(f"observed: {format_number(value) if isinstance(value, float) else value}")
+    kept = [] if explanation.interval is None else [html.Span(kept_text(sentences.interval_text), className="kept")]
+    head: list[Any] = [
+        html.Div(" · ".join(above), className="note"),
+        html.H2([html.Span(sentences.outcome_text, id="outcome"), *kept], className="outcome"),
+        html.P(sentences.outcome_sentence, className="lead", id="outcome-sentence"),
+    ]
+    if explanation.is_sufficient:
+        before, best, after = sentences.lead.partition(sentences.best_text)
+        lead = [before, html.B(best), after] if explanation.best_set.variables else [sentences.lead]
+        head.append(html.P(lead, className="lead", id="lead"))
     else:
-        others = f"The search found {counted(n, 'sufficient set')}."
-    if not explanation.best_set.variables:
-        return [sentences.lead]
-    before, best, after = sentences.lead.partition(sentences.best_text)
-    return [before, html.B(best), f"{after} {others}"]
+        head.append(_not_sufficient(explanation))
+    reasons_for_care = cautions(explanation)
+    if reasons_for_care:
+        head.append(controls.message("care", html.B(READ_WITH_CARE), " ".join(reasons_for_care)))
+    notes = filter(None, (*sentences.notes, sentences.rule_note, sentences.bound_note))
+    return [*head, html.Div(" ".join(notes), className="note", id="notes")]
 
 
 def _not_sufficient(explanation: Explanation) -> html.Div:
@@ -120,108 +90,135 @@ def _not_sufficient(explanation: Explanation) -> html.Div:
     return controls.message("care", html.B(verdict), sentences.lead.removeprefix(verdict), *advice)
 
 
-def _effect(workspace: Workspace, view: View, explanation: Explanation) -> str:
-    """Write what the settings change for this row."""
-    if not view.has_own_search:
-        return ""
-    compared = {"as fitted": workspace.explain(view.as_fitted()), "now": explanation}
-    texts = [
-        f"{name}: {counted(len(one.sufficient_sets), 'sufficient set')}, best {one.best_set}"
-        for name, one in compared.items()
-    ]
-    return "; ".join(texts) + "."
+# --- reasons ----------------------------------------------------------------------------------------------------------
 
 
-def list_sets(workspace: Workspace, view: View) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """List the sufficient sets for their grid, and the one that is chosen."""
+def give_reasons(
+    workspace: Workspace,
+    view: View,
+    adverse: str | None = "",
+    protected: list[str] | None = None,
+    content: str | None = None,
+    name: str | None = "",
+) -> list[Any]:
+    """Give the reasons of the row of a view."""
+    from suffice.app.state.sessions import read_code_book_upload
+
+    labels = [] if workspace.is_regression else workspace.explainer.classes_.tolist()
+    wanted = next((label for label in labels if adverse and str(label) == adverse), labels or None)
+    y = workspace.observed_at([view.row]) if view.is_of_observed else None
     try:
-        explanation = workspace.explain(view)
-    except ERRORS:
-        return [], []
-    chosen = workspace.chosen_set(view)
+        book: CodeBook | None = None if content is None else read_code_book_upload(content, name or "")
+        with workspace.lock:  # the model may be asked
+            row_reasons = workspace.explainer_for(view).reasons(
+                workspace.row_of(view), y, codes=book, adverse=wanted, protected=protected or [], progress=False
+            )[0]
+    except ERRORS as error:
+        return [controls.message("error", reword(error))]
+    parts: list[Any] = [html.P(row_reasons.lead, className="lead")]
+    if row_reasons.refusal is not None:
+        parts = [controls.message("care", row_reasons.lead)]
+    if row_reasons.reasons:
+        parts += to_components(cards.bars(map(_reason, row_reasons.reasons)))
+        parts.append(html.Div("The bars: probability lost without it.", className="note under"))
+    parts += [html.Div(note, className="note") for note in row_reasons.notes]
+    if book is not None:
+        parts.append(html.Div(f"Code book: {name}, {counted(len(book.lines), 'line')}.", className="note under"))
+    return parts
+
+
+def _reason(reason: Reason) -> Share:
+    code = "" if reason.variables == (reason.code,) else f" ({reason.code}: {join(reason.variables)})"
+    return Share(f"{reason.rank}. {reason.text}{code}", reason.loss, format_share(reason.loss))
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+def find_changes(
+    workspace: Workspace, view: View, wanted: Any, kind: str | None, fixed: list[str] | None = None
+) -> list[Any]:
+    """Find what would change the outcome of the row of a view."""
+    if workspace.is_regression and wanted in (None, ""):
+        return [html.Div("Enter the number that is wanted.", className="note")]
+    try:
+        target = _other_side(workspace, view, kind, wanted) if workspace.is_regression else wanted
+        target = target or _other_classes(workspace, view)
+        explainer, row = workspace.explainer_for(view), workspace.row_of(view)
+        with workspace.lock:  # the model may be asked
+            row_changes = explainer.what_if(row, target, fixed=fixed or [], progress=False)[0]
+    except ERRORS as error:
+        return [controls.message("error", reword(error))]
+    row_changes = replace(row_changes, row=None)  # the page names the row; here it is the only one of its table
+    parts: list[Any] = [html.P(row_changes.lead, className="lead")]
+    parts += [html.Div(note, className="note") for note in row_changes.notes]
+    parts += [_change(workspace, view, row_changes, i, target) for i in range(len(row_changes.changes))]
+    if row_changes.caveat:
+        parts.append(html.Div(row_changes.caveat, className="note under"))
+    return parts
+
+
+def _other_side(workspace: Workspace, view: View, kind: str | None, wanted: Any) -> dict[str, float]:
+    """Return the range that starts or ends at the wanted number; by default the one without the row as it is."""
+    number = float(wanted)
+    outcome = workspace.explain(view.with_(edits={})).outcome
+    return {kind or ("below" if outcome >= number else "above"): number}
+
+
+def _other_classes(workspace: Workspace, view: View) -> Any:
+    """Return the classes that the row does not have as it is in the table: an edit may have changed its class."""
+    explainer = workspace.explainer_for(view)
+    own = explainer.outcomes(workspace.row_of(view.with_(edits={}))).values[0]
+    others = [label for label in explainer.classes_.tolist() if label != own]
+    return others[0] if len(others) == 1 else {"not": own}
+
+
+def _change(workspace: Workspace, view: View, row_changes: RowChanges, i: int, target: Any) -> html.Div:
+    change = row_changes.changes[i]
+    edits = json.dumps({**view.edits, **change.values}, default=str)
+    apply = dmc.Button("Apply", id={"type": "apply-change", "edits": edits}, size="compact-xs", variant="light")
+    steps = _probabilities(workspace, view, row_changes, change, target)
     lines = [
-        {
-            "key": str(i),
-            "variables": list(s.variables) or ["(no variable)"],
-            "sdp": s.sdp,
-            "shown": format_probability(s.sdp),
-            "tick": explanation.pi,
-        }
-        for i, s in enumerate(explanation.sufficient_sets)
+        html.H3([f"{i + 1}. {change.listed} ", apply], className="change-title"),
+        html.Div(f"Probability of {row_changes.wanted}, by the forest:", className="note"),
+        *to_components(cards.bars(steps)),
+        html.Div(change.evidence(row_changes.goal), className="note under"),
     ]
-    return lines, [line for line, s in zip(lines, explanation.sufficient_sets, strict=True) if s == chosen]
+    if change.confirmed is not None:
+        kind = "note under" if change.confirmed else "care"
+        lines.append(html.Div(change.confirmation(row_changes.model), className=kind))
+    return html.Div(lines, className="change")
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
-
-def distribution(workspace: Workspace, view: View, scheme: str | None) -> Any:
-    """Draw the distribution of a number."""
-    if not workspace.is_regression:
-        raise PreventUpdate
-    values = np.unique(np.quantile(workspace.training[1], np.linspace(0, 1, 300)))
-    curves, target = workspace.distribution(view, values), workspace.explainer.target_name_
-    return charts.cdf(values, *curves, workspace.explain(view), target, scheme or "light")
-
-
-def classes(workspace: Workspace, view: View) -> Any:
-    """Draw the probabilities of classes."""
-    if workspace.is_regression:
-        raise PreventUpdate
-    labels, outcome = workspace.explainer.classes_.tolist(), workspace.explain(view).outcome
-    return pieces.class_bars(labels, *workspace.distribution(view), outcome)
-
-
-def curve(
-    workspace: Workspace, view: View, picked: str | None, scheme: str | None, suggested: str | None
-) -> tuple[Any, Any, Any]:
-    """Draw the probability that the outcome is kept along the column that the user picked, or else a suggested one.
-
-    The page shows the suggested column in its picker, so a picker that still shows what was suggested was not used.
-    """
-    names = [*workspace.chosen_set(view).variables, *workspace.explainer_for(view).candidates_]
-    first = next((c for name in names for c in workspace.positions_of[name]), 0)
-    column = str(first) if picked in (None, suggested) else str(picked)
-    return charts.curve(workspace.curve(view, int(column)), scheme or "light"), column, column
-
-
-# --- training rows ----------------------------------------------------------------------------------------------------
-
-
-def row_columns(workspace: Workspace, chosen: Sequence[int] = ()) -> list[dict[str, Any]]:
-    """Define the columns of a grid of training rows."""
-    columns = workspace.columns
+def _probabilities(
+    workspace: Workspace, view: View, row_changes: RowChanges, change: Change, target: Any
+) -> list[Share]:
+    """Compute the probability of the target for the row as it is, after each move alone, and after all of them."""
+    names = {f"{name} = {workspace.text_of(name, value)}": {name: value} for name, value in change.values.items()}
+    moved = {"as it is": {}, **names}
+    if len(names) > 1:
+        moved["all of these together"] = dict(change.values)
+    fitted = workspace.explainer_for(view).fitted_
+    wanted = read_targets(target, np.array([row_changes.outcome]), fitted.classes)[0]
+    try:
+        rows = [workspace.encoded(view.with_(edits={**view.edits, **values})) for values in moved.values()]
+    except (*ERRORS, KeyError):  # parts of a date do not make a date
+        return []
+    level = row_changes.pi if change.confirmed is None else None  # the model decides, not a level
     return [
-        {"field": "outcome", "headerName": workspace.explainer.target_name_, "pinned": "left", "width": 120},
-        {"field": "kept", "headerName": "kept", "width": 84},
-        *(
-            {
-                "field": f"c{c}",
-                "headerName": columns[c].name,
-                "width": int(np.clip(9 * len(columns[c].name) + 40, 80, 200)),
-                "cellClass": "of-set" if c in chosen else "",
-            }
-            for c in dict.fromkeys((*chosen, *range(len(columns))))
-        ),
+        Share(name, share, format_probability(share), level)
+        for name, share in zip(moved, probabilities_at(fitted, wanted, np.array(rows)).tolist(), strict=True)
     ]
 
 
-def covered(workspace: Workspace, view: View) -> tuple[Any, Any, Any, Any]:
-    """List the training rows that the rule covers; the panel is hidden if there is no rule."""
-    rule, columns = workspace.rule(view), row_columns(workspace, workspace.columns_of_set(view))
-    if rule is None:
-        return [], "There is no rule.", columns, True
-    rows, keeps = np.flatnonzero(rule.covers(workspace.training[2])), workspace.keeps(workspace.explain(view))
-    n_kept = int(np.count_nonzero(keeps[rows]))
-    note = f"{counted(len(rows), 'row')}, {n_kept} with this outcome"
-    note += f" ({format_percent(n_kept / len(rows))} %)" if len(rows) else ""
-    note += f"; the first {MAX_LISTED} are listed" if len(rows) > MAX_LISTED else ""
-    lines = [_line(workspace, row, keeps[row]) for row in rows[:MAX_LISTED].tolist()]
-    return lines, f"{note}.", columns, False
+# --- proofs -----------------------------------------------------------------------------------------------------------
 
 
-def _line(workspace: Workspace, row: int, is_kept: bool) -> dict[str, Any]:
-    matrix, outcomes, _ = workspace.training
-    columns, outcome = workspace.columns, outcomes[row]
-    values = {f"c{c}": cell_value(columns[c].decode(float(value))) for c, value in enumerate(matrix[row])}
-    return {"outcome": cell_value(to_plain(outcome)), "kept": "yes" if is_kept else "no", **values}
+def prove_rule(workspace: Workspace, view: View) -> list[Any]:
+    """Say whether the rule of a view holds for every point, and what is certain about its row."""
+    try:
+        proof, reason = workspace.proof(view)
+    except ERRORS as error:
+        return [controls.message("error", reword(error))]
+    certain = html.P([html.B("Certain for the model: "), reason.sentence.removeprefix("Proven: ")], className="note")
+    return [*([] if proof is None else [html.P(proof.text, className="lead")]), certain]

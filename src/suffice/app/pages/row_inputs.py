@@ -1,13 +1,13 @@
 """What users do on the page about one row: each move, edit or setting makes the next view.
 
-The values of the row are edited as numbers with sliders, lists of categories, and dates as text; empty means missing.
+The values of the row are edited as numbers, switches, lists of categories, and dates as text; empty means missing.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
@@ -42,7 +42,8 @@ def change(sessions: Sessions, stored: Any, inputs: Mapping[str, Any]) -> dict[s
     action = ctx.triggered_id
     # The inputs have the order of the page, the values that of the table.
     order = [one["id"]["column"] for one in ctx.args_grouping["inputs"]["values"]]
-    same = {**dict.fromkeys(("view", "row", "pi", "levels", "note"), no_update), "values": [no_update] * len(order)}
+    kept = dict.fromkeys(("view", "row", "own_values", "pi", "levels", "note"), no_update)
+    same = {**kept, "values": [no_update] * len(order)}
     if action == "browse":
         return {**same, "is_browsing": True}
     same["is_browsing"] = False if action == "browser" else no_update
@@ -58,6 +59,8 @@ def change(sessions: Sessions, stored: Any, inputs: Mapping[str, Any]) -> dict[s
     if view.row != old.row or action == "reset" or is_applied:
         values = shown_values(workspace, view)
         same["values"] = [values[column] for column in order]
+    if view.row != old.row:
+        same["own_values"] = own_values(workspace, view)
     explainer = workspace.explainer
     pi, levels = view.pi or explainer.pi_, view.levels or explainer.levels
     return {**same, "view": view.to_store(), "row": view.row, "pi": pi, "levels": levels}
@@ -74,18 +77,13 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
         return old.with_(edits={})
     if action == "tabs":
         return old.with_(tab=inputs["tab"])
-    if action == "sets":
-        sets = workspace.explain(old).sufficient_sets
-        position = int((inputs["clicked_set"] or {}).get("rowId") or 0)
-        return old.with_(chosen=sets[position].variables) if position < len(sets) else old
-    pi, alpha, n = inputs["pi"], inputs["alpha"], inputs["n_candidates"]
+    pi, alpha = inputs["pi"], inputs["alpha"]
     confidence = float(inputs["confidence"])
     return old.with_(
         levels=None if inputs["levels"] == explainer.levels or workspace.is_regression else inputs["levels"],
         confidence=None if confidence == (explainer.confidence or 0.0) else confidence,
         pi=None if pi == explainer.pi_ else pi,
         alpha=None if alpha == shown_alpha(explainer.fitted_) or not workspace.is_regression else alpha,
-        n_candidates=None if n == workspace.n_searched else n,
         candidates=tuple(inputs["candidates"] or ()),
         outcome=inputs["outcome"],
         unseen=bool(inputs["unseen"]),
@@ -120,7 +118,7 @@ def move(workspace: Workspace, old: View, action: str, inputs: Mapping[str, Any]
     to = min(max(to, 0), workspace.frame.height - 1)
     if to == old.row:
         return old.with_(find=find), note
-    return old.with_(row=to, edits={}, chosen=(), find=find), note
+    return old.with_(row=to, edits={}, find=find), note
 
 
 def _next_row(matches: Any, row: int, action: str) -> int:
@@ -150,7 +148,7 @@ def shown_value(workspace: Workspace, i: int, value: Any) -> Any:
         return "" if value is None else str(value)
     if column.drawn.kind == "category":
         labels = _labels(column)
-        return str(labels.index(value)) if value in labels else None
+        return str(labels.index(value)) if value in labels else ""
     return "" if value is None or isinstance(value, str) else value
 
 
@@ -200,18 +198,37 @@ def editors(workspace: Workspace, view: View) -> list[Any]:
     """Make the inputs for a row: first those of the first candidates, then the others in a folded part."""
     shown = shown_values(workspace, view)
     order, others = _order(workspace)
-    first = [_editor(workspace, i, shown[i], has_slider=True) for i in order]
+    first = [_editor(workspace, i, shown[i]) for i in order]
     if not others:
         return first
-    rest = [_editor(workspace, i, shown[i], has_slider=False) for i in others]
+    rest = [_editor(workspace, i, shown[i]) for i in others]
     text = counted(len(others), "other variable")
     return [*first, html.Details([html.Summary(text), html.Div(rest, className="editors")])]
 
 
-def training_ranges(workspace: Workspace) -> list[list[float | str] | None]:
-    """List the range of the training values of each input; the browser compares numbers with it."""
+def own_values(workspace: Workspace, view: View) -> list[dict[str, Any]]:
+    """Describe each input, in the order of the page, for the browser, which marks changed values.
+
+    It compares what an input shows with the row's own value and with the range of the training values.
+    """
+    shown = shown_values(workspace, view.with_(edits={}))
     order, others = _order(workspace)
-    return [_training_range(column_of(workspace, i)) for i in (*order, *others)]
+    described = []
+    for i in (*order, *others):
+        column, own = column_of(workspace, i), shown[i]
+        text = "missing" if own in (None, "") else str(own)
+        if column.drawn.kind == "category" and own not in (None, ""):
+            text = _label_texts(column)[int(own)]
+        described.append({"own": own, "was": text, **_range(column)})
+    return described
+
+
+def _range(column: Column) -> dict[str, Any]:
+    """Return the smallest and the largest training value of a number, also as text; nothing for other columns."""
+    low, high = column.extent
+    if column.part is not None or column.drawn.kind == "category" or not math.isfinite(low):
+        return {}
+    return {"low": float(low), "high": float(high), "range": f"{format_number(low)} to {format_number(high)}"}
 
 
 def _order(workspace: Workspace) -> tuple[list[int], list[int]]:
@@ -225,39 +242,51 @@ def _labels(column: Column) -> list[Any]:
     return [0, 1] if column.reads == "yes/no" else [label for labels in column.labels for label in labels]
 
 
-def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> html.Div:
+def _label_texts(column: Column) -> list[str]:
+    """Write the categories of a column as its input lists them."""
+    labels = _labels(column.drawn)
+    return [format_value(v) if isinstance(v, bool) else str(v) for v in labels]
+
+
+def _editor(workspace: Workspace, i: int, value: Any) -> html.Div:
     column, name = column_of(workspace, i), workspace.names[i]
-    options = {"id": {"type": "value", "column": i}, "value": value, "size": "xs", "placeholder": "missing"}
-    (low, high), is_long = column.extent, column.part is not None
-    inputs: list[Any]
+    options = {"id": {"type": "value", "column": i}, "size": "xs", "aria-label": name}
+    shown: Any
     if column.part is not None:
-        inputs = [dmc.TextInput(debounce=150, **options)]
+        shown = dmc.TextInput(value=value, debounce=150, placeholder="missing", **options)
     elif column.drawn.kind == "category":
-        labels = [format_value(v) if isinstance(v, bool) else str(v) for v in _labels(column.drawn)]
-        data, is_searchable = controls.options(range(len(labels)), labels), len(labels) > 8
-        inputs = [dmc.Select(data=data, searchable=is_searchable, clearable=True, limit=200, **options)]
-        is_long = any(len(label) > MAX_SHORT for label in labels)
+        labels = _label_texts(column)
+        data = controls.options(range(len(labels)), labels)
+        if is_short_pair(labels):
+            has_missing = value is None or bool(
+                np.isnan(workspace.training[0][:, workspace.columns.index(column)]).any()
+            )
+            data += [{"value": "", "label": "missing"}] * has_missing
+            shown = dmc.SegmentedControl(data=data, value=value or "", fullWidth=True, **options)
+        else:
+            more = {"searchable": len(labels) > 8, "clearable": True, "limit": 200, "placeholder": "missing"}
+            shown = dmc.Select(data=data, value=value, **more, **options)
     else:
-        is_whole = column.kind == "whole"
-        step = 1.0 if is_whole else _slider_step(low, high)
-        inputs = [dmc.NumberInput(step=step, hideControls=not is_whole, debounce=150, **options)]
-        if has_slider and low < high:
-            own = float(value) if isinstance(value, int | float) else low
-            slid = {"id": {"type": "slide", "column": i}, "value": own, "min": low, "max": high, "step": step}
-            inputs.append(dmc.Slider(size="xs", label=None, thumbSize=14, updatemode="mouseup", **slid))
-    label = html.Label(name, className="editor-name", title=name)
-    outside = html.Div(id={"type": "outside", "column": i}, className="outside")  # the browser fills it
-    return html.Div([label, *inputs, outside], className="editor long" if is_long else "editor")
+        is_whole, (low, high) = column.kind == "whole", column.extent
+        step = 1.0 if is_whole else _step(low, high)
+        more = {"hideControls": not is_whole, "debounce": 150, "placeholder": "missing"}
+        shown = dmc.NumberInput(value=value, step=step, **more, **options)
+    label = html.Span(name, className="editor-name", title=name)
+    return html.Div([label, shown, html.Div(className="note")], className=_kind(column))  # the browser fills the note
 
 
-def _training_range(column: Column) -> list[float | str] | None:
-    """Return the smallest and the largest training value of a number, also as text; None for other columns."""
-    low, high = column.extent
-    if column.part is not None or column.drawn.kind == "category" or not math.isfinite(low):
-        return None
-    return [float(low), float(high), format_number(low), format_number(high)]
+def _kind(column: Column) -> str:
+    """Choose whether the input of a column stands beside its name, or below it because it is long."""
+    labels = _label_texts(column) if column.drawn.kind == "category" and column.part is None else []
+    is_long = not is_short_pair(labels) and any(len(label) > MAX_SHORT for label in labels)
+    return "editor long" if is_long or column.part is not None else "editor"
 
 
-def _slider_step(low: float, high: float) -> float:
+def is_short_pair(labels: Sequence[str]) -> bool:
+    """Return whether two labels are short enough for a switch."""
+    return len(labels) == 2 and sum(map(len, labels)) <= 2 * MAX_SHORT
+
+
+def _step(low: float, high: float) -> float:
     span = high - low
     return float(f"1e{math.floor(math.log10(span / 50))}") if math.isfinite(span) and span > 0 else 1.0

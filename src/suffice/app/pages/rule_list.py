@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
@@ -13,16 +14,19 @@ from dash.exceptions import PreventUpdate
 
 from suffice._io.explainer_file import training_rows
 from suffice._show.axis import rounded
+from suffice._show.cards import tile
 from suffice._show.picture import picture_line
 from suffice._table.cache import LastUsed
 from suffice._text import counted, format_percent, format_share
 from suffice.app.messages import ERRORS
 from suffice.app.parts import charts, controls
 from suffice.app.parts.grids import SELECT_ONE, WRAPPED, grid, right_column
+from suffice.app.parts.markup import to_components
 from suffice.app.state.jobs import Job, Jobs, run_on_explainer
 from suffice.rule_lists.estimators import N_RULES
 
 if TYPE_CHECKING:
+    from suffice._show.cards import Html
     from suffice.app.state.sessions import Sessions
     from suffice.app.state.view import View
     from suffice.app.state.workspace import Workspace
@@ -51,6 +55,7 @@ def layout(workspace: Workspace) -> html.Div:
             controls.panel("Global rules", *contents, wide=True),
             _results_panels(workspace),
             dcc.Store(id="rules-of"),
+            dcc.Store(id="rules-dropped", data=[]),
             *controls.job_parts("rules"),
             dcc.Download(id="rules-download"),
         ]
@@ -83,6 +88,7 @@ def _tolerance_slider() -> html.Div:
         step=1,
         marks=[{"value": i, "label": text} for i, text in enumerate(_TOLERANCE_TEXTS)],
         label=None,
+        thumbLabel="Simplify",
         updatemode="mouseup",
         mb="lg",
     )
@@ -112,10 +118,17 @@ def _rules_panel(workspace: Workspace) -> html.Section:
     columns = rule_columns(workspace)
     rules = grid("rule-grid", columns, 460, rowData=[], getRowId="params.data.key", dashGridOptions=SELECT_ONE)
     exports = controls.download_buttons("Export", "rules", _EXPORTS)
+    small = {"size": "compact-sm", "variant": "default", "disabled": True}
+    edits = [
+        dmc.Button("Leave out the chosen rule", id="rules-drop", **small),
+        dmc.Button("Take all rules back", id="rules-restore", **small),
+        html.Span(id="rules-edited", className="note", role="status"),
+    ]
     return controls.panel(
         "Rules",
         search,
         rules,
+        html.Div(edits, className="controls"),
         extra=exports,
         note="without simplifying, the first that covers a row decides; otherwise they are summed",
         wide=True,
@@ -125,17 +138,22 @@ def _rules_panel(workspace: Workspace) -> html.Section:
 def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
     """Define the columns of the grid of rules."""
     share = {"cellRenderer": "Share", "width": 140}
-    precision_text = {"cellRendererParams": {"text": "precision_text"}}
-    hint = "expected on new rows; the precision on the training rows that made the rule is higher"
-    lift = {"field": "lift", "headerName": "lift of a rare class", "width": 250}
+    precision = {"field": "precision", "headerName": "precision, new rows", **share, "width": 160}
+    params = {"cellRendererParams": {"text": "precision_text", "tick": "base"}}
+    hint = "expected on new rows; the mark is the share of all training rows with the outcome"
+    figures = [{**precision, "headerTooltip": hint, **params}]
+    if workspace.is_regression:
+        figures.append(right_column("mae", "MAE", 90, "mae_text"))
+    else:
+        figures.append(right_column("base", "base rate", 100, "base_text"))
+        figures.append(right_column("lift", "lift", 80, "lift_text"))
     return [
-        right_column("place", "#", 70),
-        {"field": "rule", "headerName": "IF", "minWidth": 260, "tooltipField": "exact", **WRAPPED},
+        right_column("place", "#", 60),
+        {"field": "rule", "headerName": "IF", "minWidth": 200, "tooltipField": "exact", **WRAPPED},
         {"field": "output", "headerName": "THEN", "width": 120},
         {"field": "coverage", "headerName": "coverage", **share},
-        {"field": "precision", "headerName": "precision", "headerTooltip": hint, **share, **precision_text},
-        right_column("mae", "MAE", 90, "mae_text") if workspace.is_regression else lift,
-        right_column("support", "support", 110, "support_text"),
+        *figures,
+        right_column("support", "training rows", 120, "support_text"),
         {"field": "holds", "headerName": "this row", "width": 100},
     ]
 
@@ -148,14 +166,24 @@ class RuleLists:
 
     def __init__(self, rules: Any) -> None:
         self.full = rules
-        self._simplified = LastUsed(2 * len(TOLERANCES))
+        self._made = LastUsed(2 * len(TOLERANCES))
 
     def simplified(self, step: int, max_rules: int | None = N_RULES) -> Any:
         """Choose few rules that lose little."""
         loss = TOLERANCES[int(step)]
         if loss is None or not self.full.rules_:
             return self.full
-        return self._simplified.get((loss, max_rules), lambda: self.full.simplify(max_rules=max_rules, max_loss=loss))
+        return self._made.get((loss, max_rules), lambda: self.full.simplify(max_rules=max_rules, max_loss=loss))
+
+    def chosen(self, form: Mapping[str, Any], dropped: Sequence[int]) -> tuple[Any, Any]:
+        """Return the list of the settings of the page, whole and without the rules that were left out."""
+        limit = form["max_rules"]  # an empty field means any number
+        max_rules = max(int(limit), 1) if isinstance(limit, int | float) else None
+        rules = self.simplified(form["tolerance"], max_rules)
+        if not dropped:
+            return rules, rules
+        key = (form["tolerance"], max_rules, tuple(dropped))
+        return rules, self._made.get(key, lambda: rules.edit(drop=dropped))
 
 
 def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
@@ -204,21 +232,27 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
         buttons=("rules-find", "rules-cancel"),
         runs_at_first=True,
     )(lambda event, job, form: _update(sessions, event, job, form))
+    settings = {"tolerance": Input("tolerance", "value"), "max_rules": Input("rules-max", "value")}
     app.callback(
-        output=[
-            Output("rules-tiles", "children"),
-            Output("rule-grid", "rowData"),
-            Output("rules-decide", "children"),
-            Output("rules-plot", "figure"),
-        ],
+        output={
+            "tiles": Output("rules-tiles", "children"),
+            "lines": Output("rule-grid", "rowData"),
+            "decision": Output("rules-decide", "children"),
+            "figure": Output("rules-plot", "figure"),
+            "dropped": Output("rules-dropped", "data"),
+            "edited": Output("rules-edited", "children"),
+            "cannot_drop": Output("rules-drop", "disabled"),
+            "cannot_restore": Output("rules-restore", "disabled"),
+        },
         inputs={
             "form": {
                 "is_hidden": Input("rules-results", "hidden"),
-                "tolerance": Input("tolerance", "value"),
-                "max_rules": Input("rules-max", "value"),
+                **settings,
                 "scheme": Input("scheme", "data"),
                 "view": Input("view", "data"),
                 "selected": Input("rule-grid", "selectedRows"),
+                "edits": [Input("rules-drop", "n_clicks"), Input("rules-restore", "n_clicks")],
+                "dropped": State("rules-dropped", "data"),
             },
             "job": State("rules-job", "data"),
         },
@@ -228,12 +262,12 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
         output=Output("rules-download", "data"),
         inputs={
             "clicks": [Input(f"rules-{kind}", "n_clicks") for kind, _ in _EXPORTS],
-            "tolerance": State("tolerance", "value"),
-            "max_rules": State("rules-max", "value"),
+            "form": {name: State(one.component_id, "value") for name, one in settings.items()},
+            "dropped": State("rules-dropped", "data"),
             "job": State("rules-job", "data"),
         },
         prevent_initial_call=True,
-    )(lambda clicks, tolerance, max_rules, job: _download(jobs.get(job), tolerance, max_rules))
+    )(lambda clicks, form, dropped, job: _download(jobs.get(job), form, dropped))
 
 
 def _update(sessions: Sessions, event: Any, job: Job | None, form: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,45 +288,66 @@ def _update(sessions: Sessions, event: Any, job: Job | None, form: Mapping[str, 
     return {} if job is None or is_hidden == form["is_hidden"] else {"is_hidden": is_hidden}
 
 
-def _show_results(sessions: Sessions, job: Job | None, form: Mapping[str, Any]) -> tuple[Any, ...]:
+def _show_results(sessions: Sessions, job: Job | None, form: Mapping[str, Any]) -> dict[str, Any]:
     workspace, view = sessions.open(form["view"], "rules")
     if form["is_hidden"] or job is None or job.result is None:
         raise PreventUpdate
     lists: RuleLists = job.result
-    rules = lists.simplified(form["tolerance"], _rule_limit(form["max_rules"]))
+    dropped, selected = list(form["dropped"] or ()), [int(line["key"]) for line in form["selected"] or ()]
+    if ctx.triggered_id == "rules-drop":
+        dropped, selected = [*dropped, *selected], []
+    elif ctx.triggered_id not in ("rule-grid", "scheme", "view"):
+        dropped = []  # the list is another one
+    whole, rules = lists.chosen(form, dropped)
+    keys = [key for key in range(len(whole.rules_)) if key not in dropped]
     marks = rules_of_row(workspace, view, rules)
-    tiles = _tiles(rules, len(lists.full.rules_))
-    lines: Any = [rule_line(i, rule, marks.get(i, "")) for i, rule in enumerate(rules.rules_)]
+    lines: Any = [rule_line(keys[i], i, rule, rules, marks.get(i, "")) for i, rule in enumerate(rules.rules_)]
     scheme = form["scheme"] or "light"
     figure = charts.empty(scheme, "No rules.")
     if lines:
-        chosen = {int(line["key"]): "chosen" for line in form["selected"] or [] if int(line["key"]) < len(lines)}
-        measure = f"{'1 - MSE / variance' if workspace.is_regression else 'precision'} on training rows"
+        chosen = {i: "chosen" for i, key in enumerate(keys) if key in selected}
+        measure = f"{'1 - MSE / variance' if workspace.is_regression else 'precision'} on new rows"
         figure = charts.coverage_precision(rules.rules_, {**marks, **chosen}, measure, scheme)
-    if ctx.triggered_id in ("rule-grid", "scheme"):
-        lines = no_update
-    return tiles, lines, decision(rules, marks, workspace, view), figure
-
-
-def _tiles(rules: Any, n_before: int) -> list[html.Div]:
-    measured = rules.evaluate()
-    tiles = [
-        controls.tile("rules", str(len(rules.rules_)), f"of {n_before} before simplifying"),
-        controls.tile("coverage", f"{format_percent(measured.total_coverage)} %", "of the training rows"),
-    ]
-    if not measured.total_coverage > 0:
-        return [*tiles, controls.tile("precision", "-")]
-    if measured.mae is not None:
-        return [*tiles, controls.tile("mean absolute error", rounded(measured.mae, 3), "on the covered training rows")]
-    precision = format_share(measured.total_precision)
-    return [*tiles, controls.tile("precision", precision, "of the covered training rows have the output")]
-
-
-def rule_line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
-    """Write a rule for the grid."""
-    picture = picture_line(rule)
     return {
-        "key": str(i),
+        "tiles": to_components(rule_tiles(rules, whole, len(lists.full.rules_))),
+        "lines": no_update if ctx.triggered_id in ("rule-grid", "scheme") else lines,
+        "decision": decision(rules, marks, workspace, view),
+        "figure": figure,
+        "dropped": dropped,
+        "edited": f"{counted(len(dropped), 'rule')} left out. {whole.compare(rules)}" if dropped else "",
+        "cannot_drop": not any(key in selected for key in keys),
+        "cannot_restore": not dropped,
+    }
+
+
+def rule_tiles(rules: Any, whole: Any, n_before: int) -> list[Html]:
+    """Write the figures of a list on the training rows, beside those of the list with all its rules."""
+    measured, before = rules.evaluate(), whole.evaluate()
+    is_edited = rules is not whole
+    with_all = f" ({format_percent(before.total_coverage)} % with all rules)" if is_edited else ""
+    tiles = [
+        tile("rules", str(len(rules.rules_)), f"of {n_before} before simplifying"),
+        tile("coverage", f"{format_percent(measured.total_coverage)} %", f"of the training rows{with_all}"),
+    ]
+    (name, value), *_ = next(iter(measured.figures.values())).items()
+    was = format_share(next(iter(before.figures.values()))[name])
+    of_constant = ""
+    if measured.mae is None:
+        _, counts = np.unique(measured.outcomes, return_counts=True)
+        of_constant = f", {format_share(counts.max() / counts.sum())} by the most frequent class"
+    note = f"of the list on training rows{of_constant}{f' ({was} with all rules)' if is_edited else ''}"
+    tiles.append(tile(name, format_share(value), note))
+    if measured.mae is not None and not math.isnan(measured.mae):
+        tiles.append(tile("mean absolute error", rounded(measured.mae, 3), "on the covered training rows"))
+    return tiles
+
+
+def rule_line(key: int, i: int, rule: GlobalRule, rules: Any, mark: str) -> dict[str, Any]:
+    """Write a rule for the grid; its key stays the same when other rules are left out."""
+    picture = picture_line(rule)
+    base = float(np.mean(rules.training_outcomes_ == rule.output)) if rule.mae is None else None
+    return {
+        "key": str(key),
         "place": i + 1,
         "rule": picture.premise,
         "exact": rule.text,
@@ -303,7 +358,10 @@ def rule_line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
         "shown": picture.coverage.text,
         "precision": picture.precision.value,
         "precision_text": picture.precision.text,
-        "lift": picture.lift,
+        "base": base,
+        "base_text": "" if base is None else format_share(base),
+        "lift": picture.precision.value / base if base else None,
+        "lift_text": f"{picture.precision.value / base:.1f}" if base else "",
         "mae": rule.mae,
         "mae_text": picture.mae,
         "holds": mark,
@@ -329,16 +387,11 @@ def decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: V
     return [html.Div(f"{row}: rule {decides + 1} {verb}{also}.", id="decided"), html.Ul(items)]
 
 
-def _rule_limit(value: Any) -> int | None:
-    """Read the number of rules; an empty field means any number."""
-    return max(int(value), 1) if isinstance(value, int | float) else None
-
-
-def _download(job: Job | None, tolerance: int, max_rules: Any) -> Any:
+def _download(job: Job | None, form: Mapping[str, Any], dropped: list[int]) -> Any:
     if job is None or job.result is None:
         raise PreventUpdate
     kind = str(ctx.triggered_id).removeprefix("rules-")
-    rules = job.result.simplified(tolerance, _rule_limit(max_rules))
+    rules = job.result.chosen(form, dropped)[1]
     if kind == "json":
         text = rules.to_json(ensure_ascii=False, indent=1)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 import numpy as np
@@ -12,6 +12,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from suffice._io.explainer_file import text_columns
+from suffice._text import format_percent
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import controls
 from suffice.app.parts.grids import grid, page_of, table_columns
@@ -27,21 +28,18 @@ from suffice.app.state.sessions import (
 )
 from suffice.app.state.workspace import Workspace
 
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-N_PREVIEW = 8
+N_PREVIEW = 6
 MAX_CLASSES = 20  # of the target, among which one is chosen that matters
 _DEMOS = ("Breast cancer (classes)", "Diabetes progression (numbers)")
-_FILES = "CSV, Parquet, Arrow or JSON lines, also compressed; or a saved explainer (.suffice)"
+_FILES = "CSV, Parquet or Arrow, also compressed; or a saved explainer (.suffice)"
 _LEAD = (
-    "Open a table, choose the outcome to explain, and see for each row which few variables keep it, within which "
-    "bounds, and with which probability. Everything stays on this computer."
+    "Open a table and see for each row which few variables are enough to keep its outcome, within which bounds, how "
+    "surely, and what would change it. Everything stays on this computer."
 )
 
 
 def layout(pending: PendingTables, message: str = "") -> html.Div:
-    """Lay out the page."""
+    """Lay out the page: the steps from a table to the first answer."""
     first = pending.first
     cancel = dmc.Button("Cancel", id="fit-cancel", size="xs", variant="default")
     return html.Div(
@@ -64,17 +62,18 @@ def layout(pending: PendingTables, message: str = "") -> html.Div:
 def _open_panel() -> html.Section:
     demos = [dmc.Button(text, id=f"demo-{i}", size="xs", variant="default") for i, text in enumerate(_DEMOS)]
     return controls.panel(
-        "Open",
+        "1. Open a table",
         controls.drop_area("upload", "a table", _FILES, MAX_UPLOAD),
         html.Div([html.Span("or try", className="note"), *demos], className="controls"),
-        wide=True,
     )
 
 
-def _choose_panel(table: PendingTable, opened: Workspace | None) -> html.Section:
+def _choose_panel(table: PendingTable, opened: Workspace | None) -> list[Any]:
+    """Lay out the questions about an open table."""
     frame = table.frame
+    names = frame.columns
     has_dates = any(dtype.is_temporal() for dtype in frame.schema.values())
-    can_explain = opened is not None and set(opened.names) <= set(frame.columns)
+    can_explain = opened is not None and set(opened.names) <= set(names)
     use_explainer = dmc.Button(
         "Explain its rows with the open explainer",
         id="use-explainer",
@@ -84,30 +83,41 @@ def _choose_panel(table: PendingTable, opened: Workspace | None) -> html.Section
     )
     dates = dmc.Switch(id="dates", label="Use dates: year, month, day, weekday, hour", checked=has_dates, size="sm")
     preview = frame.head(N_PREVIEW)
-    return controls.panel(
-        table.name,
-        *(controls.message("plain", note) for note in table.notes[:5]),
-        grid("preview", table_columns(preview), 270, rowData=page_of(preview, np.arange(preview.height))),
-        html.Div(_fields(frame.columns), className="fields"),
-        html.Div(dates, hidden=not has_dates),
-        html.Div([dmc.Button("Fit", id="fit", size="sm"), use_explainer], className="controls"),
-        note=f"{frame.height} rows, {frame.width} columns",
-        wide=True,
-    )
-
-
-def _fields(names: list[str]) -> list[Component]:
-    columns: dict[str, Any] = {"data": controls.options(range(len(names)), names), "searchable": True, "limit": 300}
-    target = dmc.Select(id="target", value=str(len(names) - 1), size="sm", **columns)
-    focus = dmc.Select(id="focus", data=[], value=None, size="sm", placeholder="the rarer one of two", clearable=True)
-    hint = "such as names of the rows"
-    left_out = dmc.MultiSelect(id="leave-out", value=[], size="sm", placeholder=hint, **columns)
-    fixed = dmc.MultiSelect(id="fixed", value=[], size="sm", placeholder="such as age", **columns)
+    unfiltered = [{**column, "filter": False} for column in table_columns(preview)]
+    columns = controls.options(range(len(names)), names)
+    target = {"data": columns, "value": str(len(names) - 1), "searchable": True, "limit": 300}
+    hint = "such as names of the rows, or what is known only afterwards"
     return [
-        html.Div([html.Label("Target: the column with the outcomes"), target]),
-        html.Div([html.Label("The outcome that matters"), focus]),
-        html.Div([html.Label("Leave out"), left_out]),
-        html.Div([html.Label("What people cannot change"), fixed]),
+        controls.panel(
+            table.name,
+            *(controls.message("plain", note) for note in table.notes[:5]),
+            grid("preview", unfiltered, 250, rowData=page_of(preview, np.arange(preview.height))),
+            note=f"{frame.height} rows, {frame.width} columns",
+        ),
+        controls.panel(
+            "2. Which column is the outcome?",
+            dmc.Select(id="target", size="sm", **{"aria-label": "Column of the outcome"}, **target),
+        ),
+        html.Div(
+            controls.panel(
+                html.Span("3. Which outcome matters to you?", id="focus-label"),  # where Mantine looks for a name
+                dmc.RadioGroup(id="focus", value="", children=[], size="sm"),
+                note="its rows, reasons and rules come first",
+            ),
+            id="focus-question",
+            hidden=True,
+        ),
+        controls.panel(
+            "4. Which columns can nobody change?",
+            controls.variable_picker("fixed", "Columns that nobody can change", columns, "such as age", size="sm"),
+            note="no change of these is proposed",
+        ),
+        controls.panel(
+            "5. Explain",
+            controls.setting("Leave out", controls.variable_picker("leave-out", "Leave out", columns, hint, size="sm")),
+            html.Div(dates, hidden=not has_dates),
+            html.Div([dmc.Button("Explain", id="fit", size="sm"), use_explainer], className="controls"),
+        ),
     ]
 
 
@@ -123,9 +133,13 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs, pending: PendingTables) 
         State("upload", "filename"),
         prevent_initial_call=True,
     )(lambda content, name: _receive(sessions, pending, content, name))
-    app.callback(Output("focus", "data"), Output("focus", "value"), Input("target", "value"), State("waiting", "data"))(
-        lambda target, name: (_classes(pending.get(name), target), None)
-    )
+    app.callback(
+        Output("focus", "children"),
+        Output("focus", "value"),
+        Output("focus-question", "hidden"),
+        Input("target", "value"),
+        State("waiting", "data"),
+    )(lambda target, name: ask_focus(pending.get(name), target))
     buttons = ("fit", "use-explainer", "demo-0", "demo-1", "fit-cancel")
     controls.connect_job(
         app,
@@ -176,7 +190,7 @@ def _update(
     if not form["clicks"].get(event):
         raise PreventUpdate
     if event.startswith("demo-"):
-        return _start(sessions, "Fitting 100 trees", lambda watch: demo_workspace(int(event[-1]), watch))
+        return _start(sessions, "Starting", lambda watch: demo_workspace(int(event[-1]), watch))
     table = pending.get(form["table"])
     if table is None:
         return {"job": None, "progress": controls.message("error", "The table is no longer here: open it again.")}
@@ -186,20 +200,34 @@ def _update(
         return _start(sessions, "Opening", lambda _: Workspace.of(explainer, frame, name=name))
     target = frame.columns[int(form["target"]) if form["target"] is not None else -1]
     left_out, fixed = ([frame.columns[int(i)] for i in form[field] or []] for field in ("left_out", "fixed"))
-    title, has_dates = f"Fitting 100 trees to {frame.height} rows", bool(form["dates"])
+    has_dates = bool(form["dates"])
     arguments = (frame, target, left_out, has_dates, name)
-    return _start(sessions, title, lambda watch: fit_workspace(*arguments, watch, fixed, form["focus"]))
+    focus = form["focus"] or None
+    return _start(sessions, "Starting", lambda watch: fit_workspace(*arguments, watch, fixed, focus))
 
 
-def _classes(table: PendingTable | None, target: str | None) -> list[dict[str, str]]:
-    """List the classes of the target; nothing if it has too many values, or holds numbers."""
-    if table is None or target is None:
+def ask_focus(table: PendingTable | None, target: str | None) -> tuple[list[Any], str, bool]:
+    """List the classes of the target with their shares, choose the rarer one of two; hidden if it holds numbers."""
+    counts = _count_classes(table, target)
+    if not counts:
+        return [], "", True
+    n_rows = sum(n for _, n in counts)
+    choices = [(label, f"{label} ({format_percent(n / n_rows)} % of the rows)") for label, n in counts]
+    if len(counts) > 2:
+        choices.append(("", "none more than the others"))
+    radios = [dmc.Radio(label=text, value=value) for value, text in choices]
+    return [dmc.Stack(radios, gap=6)], counts[1][0] if len(counts) == 2 else "", False
+
+
+def _count_classes(table: PendingTable | None, target: str | None) -> list[tuple[str, int]]:
+    """Count the classes of the target; nothing if it has too many values, or holds numbers."""
+    if table is None or not str(target).isdigit() or int(str(target)) >= table.frame.width:
         return []
-    column = table.frame.get_column(table.frame.columns[int(target)])
-    if column.dtype.is_float() or column.n_unique() > MAX_CLASSES:
+    column = table.frame.to_series(int(str(target))).drop_nulls()
+    if column.dtype.is_float() or not 1 < column.n_unique() <= MAX_CLASSES:
         return []
-    return controls.options(sorted(map(str, column.drop_nulls().unique().to_list())))
+    return [(str(label), int(n)) for label, n in column.value_counts(sort=True).iter_rows()]
 
 
-def _start(sessions: Sessions, title: str, make: Callable[[Callable[[int], None]], Workspace]) -> dict[str, Any]:
+def _start(sessions: Sessions, title: str, make: Callable[[Callable[..., None]], Workspace]) -> dict[str, Any]:
     return {"job": (Job(title), lambda job: sessions.add(make(job.step)))}

@@ -1,1 +1,1 @@
-"""What pages are made of: panels and inputs, charts, grids, drawn answers. No part imports a page or the state."""
+"""What pages are made of: panels, inputs, charts, grids, cards as components. No part imports a page or the state."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from suffice._show.row_figures import CurveView
     from suffice._table.encoding import Column
-    from suffice.explaining.curve import Curve
     from suffice.explaining.explanation import Explanation
     from suffice.rule_lists.measures import GlobalRule
 
@@ -117,8 +116,8 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
     x_axis = {"title": "coverage", "tickformat": ".0%", "rangemode": "tozero"}
     figure = base_figure(scheme, 340, showlegend=False, xaxis=x_axis, yaxis={"title": measure})
     marks = [marked.get(i, "") for i in range(len(rules))]
-    outputs = [escape(picture_line(rule).output) for rule in rules]
-    texts = [f"{i + 1}. {escape(rule.text)}<br>→ {outputs[i]}" for i, rule in enumerate(rules)]
+    pictures = [picture_line(rule) for rule in rules]
+    texts = [f"{i + 1}. {escape(one.premise)}<br>→ {escape(one.output)}" for i, one in enumerate(pictures)]
     marker = {
         "color": [orange if mark else blue for mark in marks],
         "size": [14 if mark else 9 for mark in marks],
@@ -126,7 +125,7 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
         "opacity": 0.75,
         "line": {"color": text, "width": [1.5 if mark == "chosen" else 0 for mark in marks]},
     }
-    coverages, precisions = [rule.coverage for rule in rules], [rule.precision for rule in rules]
+    coverages, precisions = [one.coverage.value for one in pictures], [one.precision.value for one in pictures]
     hover = "%{text}<br>coverage %{x:.1%}<br>%{y:.3f}<extra></extra>"
     figure.add_scatter(x=coverages, y=precisions, mode="markers", text=texts, hovertemplate=hover, marker=marker)
     return figure
@@ -160,25 +159,6 @@ def curve(view: CurveView, scheme: str) -> go.Figure:
     own = missing_at if math.isnan(drawn.own) else drawn.own
     name = f"this row: {view.own_text}, {format_probability(drawn.at_own[0])}"
     _add_own(figure, own, drawn.at_own[0], escape(name), scheme)
-    return figure
-
-
-def target_curve(drawn: Curve, wanted: str, level: float, scheme: str, beside: str = "") -> go.Figure:
-    """Draw the probability of the wanted outcome along one column, if other values stay, or move as stated."""
-    blue, column, ends = COLOURS[scheme][2], drawn.drawn_column, drawn.ends.tolist()
-    axis = {"title": f"probability of {escape(wanted)}", "range": [0, 1.04]}
-    along = column_axis(column)
-    if beside:
-        along |= {"title": f"{escape(column.name)}, together with {escape(beside)}"}
-    figure = base_figure(scheme, 240, xaxis=along, yaxis=axis)
-    if column.kind == "category":
-        _add_bars(figure, column, drawn.of_all, "with this value", blue)
-    else:
-        _add_steps(figure, ends, drawn.of_all, "with this value", {"color": blue, "width": 3})
-    _add_level(figure, (ends[0], ends[-1]), level, "level", scheme)
-    if not math.isnan(drawn.own):
-        name = f"{'own value' if beside else 'this row'}: {format_probability(drawn.at_own[1])}"
-        _add_own(figure, drawn.own, drawn.at_own[1], name, scheme)
     return figure
 
 

@@ -20,7 +20,7 @@ Update = Callable[[Any, "Job | None", Mapping[str, Any]], dict[str, Any]]
 
 
 def panel(
-    title: str, *children: Any, note: str = "", extra: Any = None, name: str = "", wide: bool = False
+    title: Any, *children: Any, note: str = "", extra: Any = None, name: str = "", wide: bool = False
 ) -> html.Section:
     """Make a panel with a title."""
     head = [html.H2(title), html.Span(note, className="note"), html.Span(className="gap"), extra]
@@ -37,14 +37,6 @@ def message(kind: str, *children: Any) -> html.Div:
     return html.Div(list(children), className=f"message {kind}", role="alert" if kind == "error" else "status")
 
 
-def tile(name: str, large: str, note: str = "") -> html.Div:
-    """Make a tile with one figure."""
-    return html.Div(
-        [html.Div(name, className="note"), html.Div(large, className="large"), html.Div(note, className="note")],
-        className="tile",
-    )
-
-
 def options(values: Sequence[Any], texts: Sequence[str] | None = None) -> list[dict[str, str]]:
     """List the choices of a select or of a segmented control."""
     return [{"value": str(v), "label": text} for v, text in zip(values, texts or map(str, values), strict=True)]
@@ -55,7 +47,7 @@ def select(name: str, label: str, data: list[dict[str, str]], value: str | None,
     return dmc.Select(id=name, data=data, value=value, size="xs", w=width, **{"aria-label": label}, **more)
 
 
-def variable_picker(name: str, label: str, names: Sequence[str], placeholder: str, **more: Any) -> dmc.MultiSelect:
+def variable_picker(name: str, label: str, names: Sequence[Any], placeholder: str, **more: Any) -> dmc.MultiSelect:
     """Make a list of variables with any number of chosen ones."""
     settings = {"value": [], "searchable": True, "clearable": True, "limit": 200, "size": "xs", **more}
     return dmc.MultiSelect(id=name, data=list(names), placeholder=placeholder, **{"aria-label": label}, **settings)
@@ -92,7 +84,8 @@ def setting(label: str, control: Any, note: str = "", value: Any = None, *, hidd
 
 def slider_setting(label: str, name: str, value: float, low: float, high: float, step: float, note: str) -> html.Div:
     """Make a labelled slider that shows its value."""
-    slider = dmc.Slider(id=name, value=value, min=low, max=high, step=step, size="sm", label=None, updatemode="mouseup")
+    options = {"min": low, "max": high, "step": step, "size": "sm", "label": None, "updatemode": "mouseup"}
+    slider = dmc.Slider(id=name, value=value, thumbLabel=label, **options)
     return setting(label, slider, note, html.Span(f"{value:g}", id=f"{name}-text", className="number"))
 
 
@@ -116,14 +109,15 @@ def progress(job: Job | None) -> Any:
         return message("error", job.message)
     if job.state == "cancelled":
         return message("plain", "Cancelled.")
+    label = {"aria-label": job.title}
     if not job.total:
         text = f"{job.title} … {job.seconds:.0f} s"
-        bar = dmc.Progress(value=100, striped=True, animated=True, size="sm")
+        bar = dmc.Progress(value=100, striped=True, animated=True, size="sm", **label)
     else:
-        share = job.done / job.total
-        left = f", about {job.seconds / share - job.seconds:.0f} s left" if share > 0.05 else ""
-        text = f"{job.title}: {job.done} of {job.total}{left}"
-        bar = dmc.Progress(value=100 * share, size="sm", animated=True)
+        left = job.seconds_left
+        rest = "" if left is None else f", about {left:.0f} s left"
+        text = f"{job.title}: {job.done} of {job.total}{rest}"
+        bar = dmc.Progress(value=100 * job.done / job.total, size="sm", animated=True, **label)
     return html.Div([html.Div(text, className="note"), bar], className="progress")
 
 

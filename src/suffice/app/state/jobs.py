@@ -39,16 +39,18 @@ class Job:
         self.message = ""
         self.is_refused = False
         self.result: Any = None
-        self._begin = time.monotonic()
+        self._begin = self._begin_of_stage = time.monotonic()
         self._cancel = threading.Event()
 
     def cancel(self) -> None:
         """Ask the work to stop."""
         self._cancel.set()
 
-    def step(self, done: int) -> None:
-        """Record the progress; the work itself calls this."""
-        self.done = done
+    def step(self, done: int, total: int | None = None, title: str = "") -> None:
+        """Record the progress, also in a new stage of the work; the work itself calls this."""
+        if title and title != self.title:
+            self.title, self._begin_of_stage = title, time.monotonic()
+        self.done, self.total = done, self.total if total is None else total
         if self._cancel.is_set():
             raise Cancelled
 
@@ -56,6 +58,13 @@ class Job:
     def seconds(self) -> float:
         """Seconds since the job began."""
         return time.monotonic() - self._begin
+
+    @property
+    def seconds_left(self) -> float | None:
+        """About how long the stage will take, if it is known how much there is to do."""
+        if not self.total or self.done < 0.05 * self.total:
+            return None
+        return (time.monotonic() - self._begin_of_stage) * (self.total / self.done - 1)
 
     def run(self, work: Callable[[Job], Any]) -> None:
         """Do the work and keep its result, or the message of its error."""
@@ -104,7 +113,7 @@ class Jobs:
         return self._jobs.get(name or "")
 
 
-def run_on_explainer(name: str, explainer: SufficientExplainer, *args: Any, step: Callable[[int], None]) -> Any:
+def run_on_explainer(name: str, explainer: SufficientExplainer, *args: Any, step: Callable[..., None]) -> Any:
     """Call a function of `_io.explainer_file` in a process of its own.
 
     An explainer that cannot be sent to another process, because it was fitted with a class that a notebook has defined,

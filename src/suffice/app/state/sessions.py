@@ -183,20 +183,28 @@ def fit_workspace(
     left_out: list[str],
     has_dates: bool,
     name: str,
-    watch: Callable[[int], None] | None = None,
+    watch: Callable[..., None] | None = None,
     fixed: Sequence[str] = (),
     focus: str | None = None,
 ) -> Workspace:
-    """Fit an explainer to a table, in a process of its own: if it runs out of memory, nothing else ends."""
+    """Fit an explainer to a table, in a process of its own: if it runs out of memory, nothing else ends.
+
+    The row that is shown first is looked for here, so that the page opens at once.
+    """
     frame = frame.filter(is_known(frame[target]))
     if not frame.height:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
     arguments = (frame, target, left_out, has_dates, fixed, focus)
-    explainer = run_in_process("suffice._io.explainer_file:fit_table", *arguments, watch=watch)
-    return Workspace.of(explainer, frame, outcomes_of(frame, target), name)
+    work = "suffice._io.explainer_file:fit_table"
+    explainer = run_in_process(work, *arguments, watch=watch, counts_steps=watch is not None)
+    if watch is not None:
+        watch(0, 0, "Looking for a row to begin with")
+    workspace = Workspace.of(explainer, frame, outcomes_of(frame, target), name)
+    assert workspace.first_row >= 0
+    return workspace
 
 
-def demo_workspace(which: int, watch: Callable[[int], None] | None = None) -> Workspace:
+def demo_workspace(which: int, watch: Callable[..., None] | None = None) -> Workspace:
     """Fit an explainer to a table that comes with scikit-learn."""
     data = list(demo_data())[which]
     X = pl.concat([data.X_fit, data.X_new])

@@ -26,11 +26,9 @@ class View:
     edits: Mapping[str, Any] = field(default_factory=dict)
     pi: float | None = None
     alpha: float | None = None
-    n_candidates: int | None = None
     candidates: tuple[str, ...] = ()
     levels: str | None = None
     confidence: float | None = None
-    chosen: tuple[str, ...] = ()
     outcome: str = "prediction"
     unseen: bool = False
     find: str = ""
@@ -48,16 +46,7 @@ class View:
     def settings(self) -> tuple[float | str | tuple[str, ...] | None, ...]:
         """What differs from the explainer's own settings."""
         candidates = self.candidates or None
-        return self.pi, self.alpha, self.n_candidates, candidates, self.levels, self.confidence, self.unseen
-
-    @property
-    def has_own_search(self) -> bool:
-        """Whether the sets are searched by other settings than the explainer's."""
-        return any(setting is not None for setting in self.settings[:-1])
-
-    def as_fitted(self) -> View:
-        """Return the view with the explainer's own settings of the search."""
-        return self.with_(pi=None, alpha=None, n_candidates=None, candidates=(), levels=None, confidence=None)
+        return self.pi, self.alpha, candidates, self.levels, self.confidence, self.unseen
 
     @cached_property
     def key(self) -> str:
@@ -67,25 +56,24 @@ class View:
 
     def to_store(self) -> dict[str, Any]:
         """Return the view as plain values for the page."""
-        lists = {"chosen": list(self.chosen), "candidates": list(self.candidates)}
-        return {**asdict(self), "edits": dict(self.edits), **lists}
+        return {**asdict(self), "edits": dict(self.edits), "candidates": list(self.candidates)}
 
     @classmethod
     def from_store(cls, stored: Mapping[str, Any] | None) -> View:
         """Make a view from the result of `to_store`."""
         values = dict(stored or {})
-        lists = {name: tuple(values.get(name, ())) for name in ("chosen", "candidates")}
-        return cls(**{**values, **lists})
+        if type(values.get("row", 0)) is not int:  # polars would take a text for the name of a column
+            raise TypeError(f"The row of a page must be a whole number, got {values['row']!r}.")
+        return cls(**{**values, "candidates": tuple(values.get("candidates", ()))})
 
     def to_search(self) -> str:
         """Write the view as the search part of a link; fields with their default values are left out."""
         default = View()
         pairs: list[tuple[str, str]] = []
-        for name in ("data", "tab", "row", "pi", "alpha", "n_candidates", *_BY_CLASS, "outcome", "unseen", "find"):
+        for name in ("data", "tab", "row", "pi", "alpha", *_BY_CLASS, "outcome", "unseen", "find"):
             value = getattr(self, name)
             if value != getattr(default, name) or name == "row":  # a link without a row leads to the first one shown
                 pairs.append((name, json.dumps(value) if not isinstance(value, str) else value))
-        pairs += [("set", name) for name in self.chosen]
         pairs += [("candidate", name) for name in self.candidates]
         pairs += [(f"{_EDIT}{name}", json.dumps(value, default=str)) for name, value in self.edits.items()]
         return f"?{urlencode(pairs)}" if pairs else ""
@@ -108,8 +96,8 @@ class View:
                 value = _READ[name](text)
                 if value is not None:
                     fields[name] = value
-        chosen, candidates = (tuple(text for name, text in pairs if name == kind) for kind in ("set", "candidate"))
-        return cls(**fields, edits=edits, chosen=chosen, candidates=candidates)
+        candidates = tuple(text for name, text in pairs if name == "candidate")
+        return cls(**fields, edits=edits, candidates=candidates)
 
 
 def _read_json(text: str) -> Any:
@@ -140,7 +128,6 @@ _READ: dict[str, Callable[[str], Any]] = {
     "row": _number(0, 10**12, is_whole=True),
     "pi": _number(0.01, 1),
     "alpha": _number(0.001, 0.999),
-    "n_candidates": _number(1, 64, is_whole=True),
     "levels": _word(LEVELS),
     "confidence": _number(0, 0.999),
     "outcome": _word(OUTCOMES),

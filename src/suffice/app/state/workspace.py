@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import polars as pl
 
-from suffice._forest.candidates import is_by_row
 from suffice._forest.out_of_bag import class_probabilities
 from suffice._table.cache import LastUsed
 from suffice._table.input import match_columns
 from suffice._table.rows import read_ids
+from suffice._text import format_value
 from suffice.app.state.jobs import run_on_explainer
 from suffice.app.state.tables import as_polars, find_ids, find_rows, plain_value, read_date
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from suffice.app.state.view import View
     from suffice.checks.quality import Quality
     from suffice.explainer import SufficientExplainer
-    from suffice.explaining.explanation import Explanation, SufficientSet
+    from suffice.explaining.explanation import Explanation
     from suffice.explaining.explanations import Explanations
     from suffice.explaining.proof import Proof
     from suffice.explaining.rule import Rule
@@ -44,7 +44,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 N_KEPT = 64  # answers that are kept for the next click
 N_REFITS = 10  # forests of each kind that a page grows to measure the stability of a row
-N_LOOKED_AT, N_TRIED = 200, 20  # rows among which the first one to show is sought, and those that are explained
+N_LOOKED_AT = 250  # first rows of the table, and others of all of it, among which the first one to show is sought
+N_TRIED, N_AT_ONCE = 80, 8  # rows of the outcome that matters, and of others, that are explained for it
 PROOF_SECONDS = 3.0  # for the proof of a rule, and again for what is certain about a row
 MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
 
@@ -141,23 +142,30 @@ class Workspace:
 
     @cached_property
     def first_row(self) -> int:
-        """The row that is shown first: one of the focus class with a sufficient set, if there is one near the top."""
-        explainer, X = self.explainer.with_settings(extra_columns="ignore"), self.as_input(self.frame[:N_LOOKED_AT])
-        if explainer.focus_ is None:
-            return 0
+        """The row that is shown first: one with a sufficient set, of the outcome that matters if there is one."""
+        explainer = self.explainer.with_settings(extra_columns="ignore")
+        n_rows = self.frame.height
+        rows = np.unique([*range(min(n_rows, N_LOOKED_AT)), *np.linspace(0, n_rows - 1, N_LOOKED_AT, dtype=np.intp)])
+        is_wanted = np.zeros(len(rows), dtype=np.bool_)
         try:
             with self.lock:
-                rows = np.flatnonzero(explainer.outcomes(X).values == explainer.focus_)[:N_TRIED]
-                tried = self.as_input(self.frame[rows.tolist()])
-                explained = explainer.explain(tried, sets="minimal", rules=None, progress=False)
+                if explainer.focus_ is not None:
+                    is_wanted = explainer.outcomes(self.as_input(self.frame[rows.tolist()])).values == explainer.focus_
+                found = (self._first_with_set(explainer, rows[chosen][:N_TRIED]) for chosen in (is_wanted, ~is_wanted))
+                return next((row for row in found if row is not None), 0)
         except ValueError:  # such as an unseen category: the page says so when the row is shown
             return 0
-        return next(iter(rows[explained.has_set].tolist()), 0)
 
-    @property
-    def n_searched(self) -> int:
-        """How many variables the explainer searches at each row."""
-        return self.explainer.fitted_.n_searched
+    def _first_with_set(self, explainer: SufficientExplainer, rows: NDArray[np.intp]) -> int | None:
+        """Find the first row with a sufficient set, preferably one that other values do not contest."""
+        contested = None
+        for tried in np.split(rows, range(N_AT_ONCE, len(rows), N_AT_ONCE)):
+            if len(tried):
+                explained = explainer.explain(self.as_input(self.frame[tried.tolist()]), rules=None, progress=False)
+                for row in tried[explained.has_set & ~explained.is_contested].tolist():
+                    return int(row)
+                contested = next(iter(tried[explained.has_set].tolist()), None) if contested is None else contested
+        return contested
 
     @cached_property
     def source_names(self) -> tuple[str, ...]:
@@ -176,11 +184,6 @@ class Workspace:
         if view.candidates:
             changes["candidates"] = list(view.candidates)
             changes["n_candidates"] = len(view.candidates)
-        elif view.n_candidates is not None and is_by_row(self.explainer.candidates):
-            changes["n_candidates"] = view.n_candidates
-        elif view.n_candidates is not None and view.n_candidates != self.n_searched:
-            changes["candidates"] = list(self.ranking[: view.n_candidates])
-            changes["n_candidates"] = len(changes["candidates"])
         settings = {"pi": view.pi, "alpha": view.alpha, "levels": view.levels, "confidence": view.confidence}
         changes |= {name: value for name, value in settings.items() if value is not None}
         if view.confidence == 0:
@@ -193,17 +196,13 @@ class Workspace:
         """Replace what a link asks for and the table does not have."""
         edits = {name: value for name, value in view.edits.items() if name in self.names}
         known = set(self.explainer.variable_names_)
-        chosen = view.chosen if set(view.chosen) <= known else ()
         candidates = tuple(name for name in view.candidates if name in known)[:MAX_SEARCHED]
         outcome = view.outcome if self.observed is not None else "prediction"
-        n = None if view.n_candidates is None else min(view.n_candidates, len(self.ranking))
         return view.with_(
             row=min(view.row, self.frame.height - 1),
             edits=edits,
-            chosen=chosen,
             candidates=candidates,
             outcome=outcome,
-            n_candidates=n,
             levels=None if self.is_regression else view.levels,
         )
 
@@ -284,7 +283,7 @@ class Workspace:
     def explanations(self, view: View) -> Explanations:
         """Explain the row of a view, as the only row of a table."""
         y = self.observed_at([view.row]) if view.is_of_observed else None
-        explained = self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
+        explained = self.explainer_for(view).explain(self.row_of(view), y, progress=False)
         return self.named(explained, [view.row])
 
     @_kept(lambda view, step: view.key)
@@ -299,20 +298,20 @@ class Workspace:
     @cached_property
     def can_prove(self) -> bool:
         """Whether the explainer knows its model, and the model's trees can be read."""
-        from suffice.proofs.asking import read_asked_of
+        from suffice.proofs.model_trees import read_trees_of
 
         if self.explainer.fitted_.model is None:
             return False
         try:
-            read_asked_of(self.explainer.fitted_, None, None)
+            read_trees_of(self.explainer.fitted_, None, None)
         except (TypeError, ValueError):
             return False
         return True
 
-    @_kept(lambda view: (view.key, view.chosen), is_locked=True)
+    @_kept(lambda view: view.key, is_locked=True)
     def proof(self, view: View) -> tuple[Proof | None, CertainReason]:
         """Prove the rule of a view for the model, and find what is certain about its row."""
-        explainer, rule = self.explainer_for(view), self.rule(view)
+        explainer, rule = self.explainer_for(view), self.explain(view).rule
         proofs = () if rule is None else explainer.prove(rule, max_seconds=PROOF_SECONDS).proofs
         interval = self.explain(view).interval if self.is_regression else None
         row = self.row_of(view)
@@ -330,26 +329,16 @@ class Workspace:
         with self.lock if hasattr(explainer, "model_") else nullcontext():
             return explainer.quality(self.as_input(self.frame[known]), self.observed_at(known))
 
-    def chosen_set(self, view: View) -> SufficientSet:
-        """Return the set that a view shows: the chosen one if it is sufficient, else the best one."""
-        explanation, chosen = self.explain(view), set(view.chosen)
-        return next((s for s in explanation.sufficient_sets if set(s.variables) == chosen), explanation.best_set)
-
-    def rule(self, view: View) -> Rule | None:
-        """Compute the rule of the set that a view shows."""
-        return self._rule(view, self.chosen_set(view).variables) if self.explain(view).is_sufficient else None
-
     @_kept(lambda view, S: (view.key, S), is_locked=True)
-    def _rule(self, view: View, S: tuple[str, ...]) -> Rule | None:
-        explainer, row, outcomes = self.explainer_for(view), self.row_of(view), [self.explain(view).outcome]
-        if not S:
-            return explainer.explain(row, outcomes, sets="minimal", progress=False)[0].rule
-        rules: list[Rule | None] = explainer.rule(row, list(S), outcomes)
+    def rule_of(self, view: View, S: tuple[str, ...]) -> Rule | None:
+        """Compute the rule of a sufficient set of the row of a view."""
+        outcomes = [self.explain(view).outcome]
+        rules: list[Rule | None] = self.explainer_for(view).rule(self.row_of(view), list(S), outcomes)
         return rules[0]
 
     def distribution(self, view: View, values: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Compute the distribution of the outcome given the set that a view shows, and given all variables."""
-        S = list(self.chosen_set(view).variables)
+        """Compute the distribution of the outcome given the best set, and given all variables."""
+        S = list(self.explain(view).best_set.variables)
         explainer, X = self.explainer_for(view), self.row_of(view)
         with self.lock:
             if self.is_regression:
@@ -357,18 +346,18 @@ class Workspace:
             of_all = class_probabilities(explainer.fitted_, explainer.encode(X))[0]
             return explainer.predict_proba(X, S)[0], of_all
 
-    @_kept(lambda view, column: (view.key, view.chosen, column))
+    @_kept(lambda view, column: (view.key, column))
     def curve(self, view: View, column: int) -> CurveView:
         """Compute the probability that the outcome of a view is kept along one column."""
         from suffice._show.row_figures import view_curve
 
-        explanations = self.explanations(view)
-        answers, shown = explanations.answers, (self.explain(view), self.chosen_set(view), self.rule(view))
+        explanations, explanation = self.explanations(view), self.explain(view)
+        answers, shown = explanations.answers, (explanation, explanation.best_set, explanation.rule)
         return view_curve(explanations.fitted, answers.X[0], answers.outcomes, *shown, column)
 
-    def columns_of_set(self, view: View) -> list[int]:
-        """List the positions of the columns of the set that a view shows."""
-        return [c for name in self.chosen_set(view).variables for c in self.positions_of[name]]
+    def text_of(self, name: str, value: Any) -> str:
+        """Write a value of a column of the table."""
+        return next((column.text_of(value) for column in self.columns if column.name == name), format_value(value))
 
     def encoded(self, view: View) -> NDArray[np.float32]:
         """Encode the row of a view."""
