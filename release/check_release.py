@@ -1,6 +1,6 @@
 """Check that a tag, the package, the citation and the changelog name one version, and print its changes.
 
-``python release/check_release.py v0.2.0``
+``python release/check_release.py v0.3.0``
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from suffice.rule_lists.estimators import GlobalRulesRegressor as GlobalRulesRegressor
     from suffice.rule_lists.measures import GlobalRule as GlobalRule
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # The exported names and their modules, loaded on first use: scikit-learn takes a second, and `suffice --help` needs
 # none of it.
