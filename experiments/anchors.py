@@ -36,6 +36,7 @@ WORDS = {
     "size_max": "size, max",
 }
 LEVEL = 0.9
+LEAVES = (3, 5, 11)  # of the model, beside t_n, which is 6, 8 and 2; for 250 rows
 DEFAULT = f"SR, {BY_DEFAULT}"
 
 
@@ -52,6 +53,10 @@ def run(plan: Plan, seed: int) -> Outcome:
             _measure_anchors(outcome, plan, table, name, rows, seed, ours)
         with naming(f"{name}, {DEFAULT}"):
             _measure_ours(outcome, table, name, DEFAULT, rows, seed)
+        some = np.sort(np.random.default_rng(seed).permutation(rows)[:250])
+        for leaf in LEAVES:
+            with naming(f"{name}, leaves of {leaf}"):
+                _measure_ours(outcome, load_model(name, plan, seed, leaf), name, f"SR, leaves of {leaf}", some, seed)
     return outcome
 
 
@@ -156,6 +161,11 @@ def _lines() -> list[Line]:
                 lines.append(Line(f"{method}, {name}", WORDS[what], f"{method} {name} {what}", printed, digits, needs))
             if not needs:
                 lines.append(Line(f"{method}, {name}", "rows without a set", f"{method} {name} none"))
+    for what, label in (("coverage", "coverage"), ("accuracy", "accuracy"), ("size", "size")):
+        for name in NAMES:
+            for leaf in LEAVES:
+                method = f"SR, leaves of {leaf}"
+                lines.append(Line(method, f"{name}: {label}", f"{method} {name} {what}", digits=2))
     return lines
 
 
@@ -175,7 +185,8 @@ EXPERIMENT = Experiment(
         "max_features. Both methods explain its predictions for test rows at the level 0.9: Anchors (delta 0.05, "
         "quartiles) queries the model, `suffice` fits its default forest to the model's outputs. Accuracy is the "
         "share of the other test rows that a rule covers with the same prediction. `suffice` explains 1000 rows, "
-        "Anchors as many of 60 as it can in 40 s; *same rows* are those that both explain."
+        "Anchors as many of 60 as it can in 40 s; *same rows* are those that both explain. The second table is of "
+        "250 rows and models with other leaves."
     ),
     lines=_lines(),
     claims=_claims(),
@@ -184,11 +195,16 @@ EXPERIMENT = Experiment(
     reading=(
         "Rows without a sufficient set have no rule of ours, and Anchors gives them long rules; rows on which its "
         "time is up are left out, which favours it.\n\n"
-        "Coverage on Compas and Attrition is below the paper's for both methods, ours and Anchors'. We did not find "
-        "out why: the paper does not list the columns of these tables. A Sufficient Rule reaches its level at every "
-        "row of its box, an anchor on average only, so ours are right more often and sometimes cover less.\n\n"
+        "Why coverage is below the paper's, for ours and for Anchors' rules: it follows the leaves of the model that "
+        "is explained. A coarser forest of Attrition predicts *stays* for more employees, and one condition keeps "
+        "that for nearly all of them. We take t_n of the training rows, which is 6, 8 and 2; of all rows of a table "
+        "it is 8, 10 and 3, and in the paper's previous section, whose *parameters* it names, 11. With leaves of 11, "
+        "Nhanesi has the paper's 0.41; the paper's 0.76 for Attrition lies between those of leaves of 3 and of 11. "
+        "No leaf gives 0.30 on Compas: the paper does not list its 14 columns, and ours are one way to have 14. How "
+        "a box is checked is not the cause: on other splits, boxes checked at their training rows only covered "
+        "hardly more.\n\n"
         "Chosen after looking at training rows of seed 0: the leaves of the model and the explainer. Trees of depth "
         "14, the other way to read the paper, cover much less."
     ),
-    version=5,
+    version=6,
 )

@@ -20,45 +20,50 @@ SETS = {"1235": ["X1", "X2", "X3", "X5"], "15": ["X1", "X5"]}
 GRID = np.linspace(-14, 14, 2801)
 SHOWN = GRID[::5]
 N_COLUMNS = 100
+OF_TRAINING = "on training rows "
 
 
 def run(plan: Plan, seed: int) -> Outcome:
-    """Replicate the curve at the paper's point; measure both distances on test rows, for growing samples."""
+    """Replicate the curve at the paper's point; measure both distances on test rows, for growing samples.
+
+    The replications are all of the first seed, the growing samples of the first two.
+    """
     outcome = Outcome()
-    n_replications = plan.pick(20, 2, 1)
+    n_replications = 1 if seed else plan.pick(20, 2, 1)
     n_rows = plan.pick(10_000, 2_000, 300)
     curves = []
     for replication in range(n_replications):
-        explainer, test = _fit(n_rows, 1000 * seed + replication, plan)
+        explainer, train, test = _fit(n_rows, 1000 * seed + replication, plan)
         point = test[:1].copy()
         for column, value in POINT.items():
             point.iloc[0, column] = value
         curves.append(explainer.cdf(point, POINT_SET, SHOWN)[0])
         if replication == 0:
             _measure(outcome, explainer, test, n_rows)
+            _measure(outcome, explainer, train[: len(test)], n_rows, OF_TRAINING)
     truth = switch_cdf(point.to_numpy()[0], [0, 1, 4], SHOWN)
     areas = [cdf_distances(SHOWN, curve, truth)[1] for curve in curves]
     outcome.figures["point MAD"] = float(np.mean(areas))
-    for n in plan.pick((1_000, 30_000, 100_000), (1_000,), (100,)):
-        explainer, test = _fit(n, 1000 * seed, plan)
+    for n in plan.pick((1_000, 30_000, 100_000) if seed < 2 else (), (1_000,), (100,)):
+        explainer, _, test = _fit(n, 1000 * seed, plan)
         _measure(outcome, explainer, test, n)
-    default, test = _fit(n_rows, 1000 * seed, plan, by_default=True)
+    default, _, test = _fit(n_rows, 1000 * seed, plan, by_default=True)
     _measure(outcome, default, test, n_rows, f"{BY_DEFAULT} ")
     outcome.data = {"grid": SHOWN, "curves": curves, "truth": truth}
     return outcome
 
 
-def _fit(n_rows: int, seed: int, plan: Plan, by_default: bool = False) -> tuple[SufficientExplainer, Any]:
+def _fit(n_rows: int, seed: int, plan: Plan, by_default: bool = False) -> tuple[SufficientExplainer, Any, Any]:
     rng = np.random.default_rng(seed)
     n_columns = plan.pick(N_COLUMNS, N_COLUMNS // 2, 8)
     train = make_switch(n_rows, n_columns=n_columns, random_state=rng)
     test = make_switch(plan.pick(1000, 100, 20), n_columns=n_columns, random_state=rng)
     if by_default:
-        return SufficientExplainer(random_state=seed).fit(train.X, train.y), test.X
+        return SufficientExplainer(random_state=seed).fit(train.X, train.y), train.X, test.X
     forest = RandomForestRegressor(
         20, min_samples_leaf=least_leaf(n_rows), max_features=0.7, n_jobs=-1, random_state=seed
     )
-    return SufficientExplainer.paper(forest).fit(train.X, train.y), test.X
+    return SufficientExplainer.paper(forest).fit(train.X, train.y), train.X, test.X
 
 
 def _measure(outcome: Outcome, explainer: SufficientExplainer, test: Any, n_rows: int, before: str = "") -> None:
@@ -70,10 +75,14 @@ def _measure(outcome: Outcome, explainer: SufficientExplainer, test: Any, n_rows
         if not before:
             outcome.seconds[method] = (time.perf_counter() - start) / len(X)
         known = [list(test.columns).index(name) for name in S]
-        distances = [cdf_distances(GRID, e, switch_cdf(x, known, GRID)) for e, x in zip(estimates, X, strict=True)]
-        mks, area = np.mean(distances, axis=0)
+        pairs = zip(estimates, X, strict=True)
+        distances = np.array([cdf_distances(GRID, e, switch_cdf(x, known, GRID)) for e, x in pairs])
+        mks, area = distances.mean(axis=0)
+        is_below = X[:, 4] <= 0  # where the truth is a step if X1 and X2 are known
         outcome.figures |= {
             f"{before}{key} MKS {n_rows}": float(mks),
+            f"{before}{key} MKS below {n_rows}": float(distances[is_below, 0].mean()),
+            f"{before}{key} MKS above {n_rows}": float(distances[~is_below, 0].mean()),
             f"{before}{key} MAD {n_rows}": float(area),
             f"{before}{key} MAD per unit {n_rows}": float(area / (GRID[-1] - GRID[0])),
         }
@@ -107,12 +116,18 @@ def draw(summary: Mapping[str, Any]) -> Any:
 
 def _lines() -> list[Line]:
     lines = []
-    for n, before in ((1_000, ""), (10_000, ""), (10_000, f"{BY_DEFAULT} "), (30_000, ""), (100_000, "")):
-        method = f"{n:,} rows{before and ', '}{before.strip()}".replace(",", " ", 1)
+    variants = [(n, "") for n in (1_000, 10_000, 30_000, 100_000)]
+    variants[2:2] = [(10_000, OF_TRAINING), (10_000, f"{BY_DEFAULT} ")]
+    for n, before in variants:
+        method = f"{n:,} rows".replace(",", " ") + (before and f", {before.strip()}")
         for key, S in SETS.items():
             for figure, label, digits in (("MKS", "MKS", 3), ("MAD per unit", "MAD", 4)):
                 named = f"{label}, {', '.join(S)}"
                 lines.append(Line(method, named, f"{before}{key} {figure} {n}", digits=digits, needs=("full",)))
+    for side, sign in (("below", "<="), ("above", ">")):
+        lines.append(
+            Line("10 000 rows, X1, X2, X3, X5", f"MKS where X5 {sign} 0", f"1235 MKS {side} 10000", needs=("full",))
+        )
     return lines
 
 
@@ -132,19 +147,22 @@ EXPERIMENT = Experiment(
     title="The projected distribution function against the truth",
     setting=(
         "The switch model, 20 trees, max_features = 0.7, leaves of at least t_n rows, 1000 test rows; the curve at "
-        "x_S = [-0.13, 1.29, -1.31] from 20 samples for each seed. The truth is exact. MKS is the mean largest "
-        "distance, MAD the mean area for y in [-14, 14], by unit of y (the paper states no unit)."
+        "x_S = [-0.13, 1.29, -1.31] from 20 samples; samples of other sizes with two seeds. The truth is exact. MKS is "
+        "the mean largest distance, MAD the mean area for y in [-14, 14], by unit of y (the paper states no unit)."
     ),
     lines=_lines(),
     claims=_claims(),
     run=run,
     draw=draw,
     reading=(
-        "The paper's indices start at 1 in S = [1, 2, 3, 5] and at 0 in S = [0, 4]. With X1, X2 and X5 known the true "
-        "distribution function is a step for half of the rows. An estimate that does not jump at exactly the same "
-        "place is off by at least one half there, so MKS stays above 0.25 for any number of rows: the paper's 0.26 is "
-        "nearly the best possible value, and its MAD of 0.008 would need cells much smaller than t_n. Both distances "
-        "fall as rows are added."
+        "Why the first set is worse: with X1, X2 and X5 known the true distribution function is a step for the half of "
+        "the rows with X5 <= 0. An estimate that does not jump at exactly the same place is off by at least one half "
+        "there, so that MKS is at least 0.25 and half of what it is on the other rows. The paper's 0.26 leaves next to "
+        "nothing for these, and its MAD of 0.008 would need cells much smaller than t_n; both are out of reach for new "
+        'rows. On the rows that grew the trees (the paper says "all the observations") the second set agrees with '
+        "the paper, and the first comes closer without reaching it.\n\n"
+        "Tried with other samples, and none gives both figures: indices from 0 in this set too (X2, X3, X4, X6); all "
+        "rows counted; all columns tried; leaves of 5 rows. Both distances fall as rows are added."
     ),
-    version=3,
+    version=4,
 )

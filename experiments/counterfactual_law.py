@@ -19,7 +19,7 @@ N_FRESH = 200
 READING = (
     "Every point of a box of `check='everywhere'` has to reach pi, so it lies in cells with the probability 0.97. "
     "The share of the rows in a box (`check='mean'`) is too small in a box of good cells, since leaves mix them with "
-    "others. The CDP is slightly off: all other columns are known, noise among them, and each known column costs rows."
+    "others."
 )
 
 

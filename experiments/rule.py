@@ -93,7 +93,8 @@ EXPERIMENT = Experiment(
     reading=(
         "The rule must keep the forest's interval at the row, which is several units of Y wide in this corner with "
         "few rows. It is proven to be the largest such box and needs no narrow bounds on X3 and X4; the paper states "
-        "no interval. Both rules have a lower end on X5 near 0."
+        "no interval. The lower end on X5 is above 0 because some trees cut X5 a little above 0, and the rule must "
+        "reach pi at every point."
     ),
     version=3,
 )

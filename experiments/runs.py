@@ -131,12 +131,15 @@ class Claim:
     slip: str = ""
 
     def verdict(self, mean: float | None, spread: float | None) -> str:
-        """Compare a mean with the paper's figure: equal within its spread or the rounding of the print, or not."""
+        """Compare a mean with the paper's figure: equal within its spread or the rounding of the print, or not.
+
+        A whole number of the paper's is taken as exact to the decimals of ours: 0 is not 0.4.
+        """
         if mean is None:
             return "none"
         difference = mean - float(self.paper)
-        _, _, decimals = self.paper.partition(".")
-        if abs(difference) <= max(spread or 0.0, 0.5 * 10.0 ** -len(decimals)) + 1e-12:
+        decimals = len(self.paper.partition(".")[2]) or self.digits
+        if abs(difference) <= max(spread or 0.0, 0.5 * 10.0**-decimals) + 1e-12:
             return "equal"
         if self.better == "==":
             return "differs"

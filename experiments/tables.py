@@ -46,8 +46,25 @@ class ModelOnTable:
         return SufficientExplainer.for_model(self.model, self.train, random_state=seed)
 
 
-def load_model(name: str, plan: Plan, seed: int) -> ModelOnTable:
-    """Load a table as numbers, and fit the paper's forest on three quarters of it: 20 trees, leaves of t_n rows."""
+def load_model(name: str, plan: Plan, seed: int, leaf: int | None = None) -> ModelOnTable:
+    """Load a table as numbers, and fit the paper's forest on three quarters of it.
+
+    Parameters
+    ----------
+    name : str
+        The table.
+    plan : Plan
+        Where its file is.
+    seed : int
+        The seed of the split and of the forest.
+    leaf : int, default=None
+        The least rows of a leaf of the 20 trees; None for t_n of the training rows.
+
+    Returns
+    -------
+    ModelOnTable
+        The model and the rows.
+    """
     if name == "Nhanesi":
         X, y = load_nhanes(plan.data)
     else:
@@ -55,7 +72,8 @@ def load_model(name: str, plan: Plan, seed: int) -> ModelOnTable:
     X, y = X.astype(np.float64), y.astype(int)
     train, test, y_train, _ = train_test_split(X, y, test_size=0.25, random_state=seed)
     # Fitted on arrays, since Anchors passes arrays; one thread, since it passes few rows at a time.
-    model = RandomForestClassifier(20, min_samples_leaf=least_leaf(len(train)), random_state=seed, n_jobs=1)
+    leaf = leaf or least_leaf(len(train))
+    model = RandomForestClassifier(20, min_samples_leaf=leaf, random_state=seed, n_jobs=1)
     model.fit(train.to_numpy(), y_train)
     return ModelOnTable(_OnArrays(model), train, test, model.predict(test.to_numpy()))
 

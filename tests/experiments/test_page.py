@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from experiments.__main__ import EXPERIMENTS
-from experiments.page import RECORD, format_figure, make_pages, merge, tables, verdict, write_pages
+from experiments.page import RECORD, format_figure, make_pages, merge, tables, varied, verdict, write_pages
 from experiments.runs import Claim, Line, Outcome, Plan, run_experiment, summarise
 from matplotlib.figure import Figure
 from toy_experiment import FIGURES, MADE, toy
@@ -50,13 +50,16 @@ def test_claims_stand_beside_the_papers_figures_with_a_verdict():
         (">=", "0.95", 0.93, 0.03, "equal"),
         (">=", "0.95", 0.9451, None, "equal"),
         (">=", "0.95", 0.9449, None, "worse"),
-        ("==", "2", 2.6, None, "differs"),
-        ("==", "2", 2.4, None, "equal"),
+        ("==", "2", 2.004, None, "equal"),
+        ("==", "2", 2.006, None, "differs"),
+        ("<=", "2", 2.2, 0.01, "worse"),
+        ("<=", "0", 0.04, 0.01, "worse"),
+        ("<=", "0", 0.2, 0.3, "equal"),
         (">=", "0.95", None, None, "none"),
     ],
 )
 def test_a_figure_is_equal_within_its_spread_or_the_rounding_of_the_print(better, paper, mean, spread, words):
-    claim = Claim("x", paper, "x", better=better)
+    claim = Claim("x", paper, "x", better=better, digits=2)
     assert claim.verdict(mean, spread) == words
     assert verdict(claim, {"x": [mean, spread, 1, ""]}) == words
     assert verdict(dataclasses.replace(claim, slip="why"), {}) == "cannot be right: why"
@@ -107,6 +110,13 @@ def test_the_pages_are_written_with_their_pictures_and_their_record(tmp_path):
     assert json.loads((tmp_path / "docs" / RECORD).read_text())["toy"]["figures"]["share"][:3] == [0.5, None, 1]
 
 
+def test_figures_that_are_one_in_every_run_are_left_out():
+    lines = [Line(method, label, f"{method} {label}") for method in "ab" for label in ("always", "once", "lower")]
+    figures = {line.key: [1.0, 0.0, 2, ""] for line in lines}
+    figures |= {"a once": [1.0, None, 1, ""], "b lower": [0.9, 0.0, 2, ""]}
+    assert {line.label for line in varied(lines, figures)} == {"once", "lower"}
+
+
 def test_figures_that_were_not_run_again_stay_with_their_version_and_date():
     experiment = toy(None)
     other = dataclasses.replace(experiment, name="other", title="Another")
@@ -136,7 +146,9 @@ def test_an_experiment_that_was_not_run_says_so():
 def test_the_second_paper_has_a_page_of_its_own():
     second = dataclasses.replace(toy(None), name="changes-toy")
     pages = make_pages([second], record_of(second))
-    assert "| changes-toy | share | 0.5 |" in pages["evidence/reproduce-changes.md"]
+    page = pages["evidence/reproduce-changes.md"]
+    assert "| changes-toy | share | 0.5 |" in page
+    assert "> IF x THEN y" not in page  # sentences are on the pages of the first paper alone
     assert "changes-toy" not in pages["reproduce.md"]
 
 
