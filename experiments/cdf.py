@@ -24,12 +24,12 @@ OF_TRAINING = "on training rows "
 
 
 def run(plan: Plan, seed: int) -> Outcome:
-    """Replicate the curve at the paper's point; measure both distances on test rows, for growing samples.
+    """Measure both distances on test rows; with the first seed for growing samples too, and replicate the curve.
 
-    The replications are all of the first seed, the growing samples of the first two.
+    The curve is only drawn, and pictures are those of runs with the other methods: other runs draw it once.
     """
     outcome = Outcome()
-    n_replications = 1 if seed else plan.pick(20, 2, 1)
+    n_replications = 1 if seed or not plan.peers else plan.pick(20, 2, 1)
     n_rows = plan.pick(10_000, 2_000, 300)
     curves = []
     for replication in range(n_replications):
@@ -44,7 +44,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     truth = switch_cdf(point.to_numpy()[0], [0, 1, 4], SHOWN)
     areas = [cdf_distances(SHOWN, curve, truth)[1] for curve in curves]
     outcome.figures["point MAD"] = float(np.mean(areas))
-    for n in plan.pick((1_000, 30_000, 100_000) if seed < 2 else (), (1_000,), (100,)):
+    for n in () if seed else plan.pick((1_000, 30_000), (1_000,), (100,)):
         explainer, _, test = _fit(n, 1000 * seed, plan)
         _measure(outcome, explainer, test, n)
     default, _, test = _fit(n_rows, 1000 * seed, plan, by_default=True)
@@ -81,8 +81,8 @@ def _measure(outcome: Outcome, explainer: SufficientExplainer, test: Any, n_rows
         is_below = X[:, 4] <= 0  # where the truth is a step if X1 and X2 are known
         outcome.figures |= {
             f"{before}{key} MKS {n_rows}": float(mks),
-            f"{before}{key} MKS below {n_rows}": float(distances[is_below, 0].mean()),
-            f"{before}{key} MKS above {n_rows}": float(distances[~is_below, 0].mean()),
+            f"{before}{key} below {n_rows}": float(distances[is_below, 0].mean()),
+            f"{before}{key} above {n_rows}": float(distances[~is_below, 0].mean()),
             f"{before}{key} MAD {n_rows}": float(area),
             f"{before}{key} MAD per unit {n_rows}": float(area / (GRID[-1] - GRID[0])),
         }
@@ -116,7 +116,7 @@ def draw(summary: Mapping[str, Any]) -> Any:
 
 def _lines() -> list[Line]:
     lines = []
-    variants = [(n, "") for n in (1_000, 10_000, 30_000, 100_000)]
+    variants = [(n, "") for n in (1_000, 10_000, 30_000)]
     variants[2:2] = [(10_000, OF_TRAINING), (10_000, f"{BY_DEFAULT} ")]
     for n, before in variants:
         method = f"{n:,} rows".replace(",", " ") + (before and f", {before.strip()}")
@@ -126,7 +126,7 @@ def _lines() -> list[Line]:
                 lines.append(Line(method, named, f"{before}{key} {figure} {n}", digits=digits, needs=("full",)))
     for side, sign in (("below", "<="), ("above", ">")):
         lines.append(
-            Line("10 000 rows, X1, X2, X3, X5", f"MKS where X5 {sign} 0", f"1235 MKS {side} 10000", needs=("full",))
+            Line("10 000 rows, X1, X2, X3, X5", f"MKS where X5 {sign} 0", f"1235 {side} 10000", needs=("full",))
         )
     return lines
 
@@ -147,7 +147,7 @@ EXPERIMENT = Experiment(
     title="The projected distribution function against the truth",
     setting=(
         "The switch model, 20 trees, max_features = 0.7, leaves of at least t_n rows, 1000 test rows; the curve at "
-        "x_S = [-0.13, 1.29, -1.31] from 20 samples; samples of other sizes with two seeds. The truth is exact. MKS is "
+        "x_S = [-0.13, 1.29, -1.31] from 20 samples; samples of other sizes with one seed. The truth is exact. MKS is "
         "the mean largest distance, MAD the mean area for y in [-14, 14], by unit of y (the paper states no unit)."
     ),
     lines=_lines(),
@@ -155,14 +155,14 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     reading=(
-        "Why the first set is worse: with X1, X2 and X5 known the true distribution function is a step for the half of "
-        "the rows with X5 <= 0. An estimate that does not jump at exactly the same place is off by at least one half "
-        "there, so that MKS is at least 0.25 and half of what it is on the other rows. The paper's 0.26 leaves next to "
-        "nothing for these, and its MAD of 0.008 would need cells much smaller than t_n; both are out of reach for new "
-        'rows. On the rows that grew the trees (the paper says "all the observations") the second set agrees with '
-        "the paper, and the first comes closer without reaching it.\n\n"
-        "Tried with other samples, and none gives both figures: indices from 0 in this set too (X2, X3, X4, X6); all "
-        "rows counted; all columns tried; leaves of 5 rows. Both distances fall as rows are added."
+        "Why the first set is worse: with X1, X2 and X5 known the true distribution function is a step for the half "
+        "of the rows with X5 <= 0. An estimate that does not jump at exactly the same place is off by at least one "
+        "half there, so that MKS is at least 0.25 and half of what it is on the other rows: the paper's 0.26 leaves "
+        "0.02 for these, though X4 is unknown. On the rows that grew the trees (the paper says *all the "
+        "observations*) both sets come out nearly the same.\n\n"
+        "Tried with other samples, and nothing comes to 0.26 or to 0.008: indices from 0 in this set too (X2, X3, "
+        "X4, X6); all rows counted; all columns tried; leaves of 5 and of 2 rows. Both distances fall as rows are "
+        "added."
     ),
     version=4,
 )
