@@ -13,7 +13,7 @@
 # make kernels-arm   the NEON build of the kernels, emulated     make portable   the core compiled for Windows and macOS
 # make test-catboost   the tests of models of CatBoost, which is too large for the default environment (280 MB)
 # make experiments   the paper's tables and figures, hours; make experiments-quick   the same in minutes, small
-# make bench-peers   what acv, PyXAI, Anchors, LORE and calibrated-explanations answer for the same rows
+# make bench-peers   what acv, PyXAI, Anchors, LORE, RuleXAI and calibrated-explanations answer for the same rows
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
 # make soak MINUTES=10   the app under 50 clients that upload, fit, cancel and vanish; answers compared with the library's
 # make sanitize   tests and fuzz of the core under address, undefined and thread sanitizers; SANITIZE= runs a short form
@@ -105,7 +105,8 @@ bench-proofs: .venv/installed-test .venv-pyxai/installed
 	$(BIN)/python -m benchmarks.proofs
 
 # acv-exp has wheels up to Python 3.9; the others share an environment.
-bench-peers: .venv/installed-test .venv-acv/installed .venv-pyxai/installed .venv-calibrated/installed
+bench-peers: .venv/installed-test .venv-acv/installed .venv-pyxai/installed .venv-calibrated/installed \
+  .venv-rulexai/installed
 	$(BIN)/python -m benchmarks.peers --page docs/evidence/printed/peers.txt
 
 bench-what-if: .venv/installed-test
@@ -250,6 +251,14 @@ $(MODULES): | .venv/created
 	test -d .venv-calibrated || $(PYTHON_OF_PEERS) -m venv .venv-calibrated
 	.venv-calibrated/bin/python -m pip install --quiet --disable-pip-version-check --no-compile anchor-exp==0.0.2.0 \
 	  calibrated-explanations==1.0.2 lore-sa==1.1.3 scikit-learn==1.9.1
+	touch $@
+
+# RuleXAI asks for a RuleKit that downloads its Java program (Java 8 or later); later releases hold it and work as well.
+.venv-rulexai/installed:
+	test -d .venv-rulexai || $(PYTHON_OF_PEERS) -m venv .venv-rulexai
+	.venv-rulexai/bin/python -m pip install --quiet --disable-pip-version-check --no-compile rulekit==2.1.24.2 \
+	  lifelines==0.28.0 matplotlib==3.8.4 numpy==1.26.4 pandas==2.2.3
+	.venv-rulexai/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps rulexai==1.1.0
 	touch $@
 
 .venv-peers/installed: $(SOURCES)

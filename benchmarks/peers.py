@@ -5,8 +5,9 @@ One forest of 100 trees is fitted to at most 1000 training rows of each table, a
 - suffice: `SufficientExplainer.for_model(model, table)` as it is, the best set and its rule;
 - acv: the authors' ACXplainer on the forest's outputs, `importance_sdp_rf` and `compute_sdp_maxrules`, the same pi;
 - PyXAI: a sufficient reason of the forest, which is proven;
-- Anchors: anchor-exp at the level pi; LORE: lore_sa's genetic neighbourhood; calibrated: calibrated-explanations,
-  which weighs one condition for each variable and has no rule.
+- Anchors: anchor-exp at the level pi; LORE: lore_sa's genetic neighbourhood;
+- RuleXAI: of its rules for the forest's outputs the one that covers the row and most training rows;
+- calibrated: calibrated-explanations, which weighs one condition for each variable and has no rule.
 
 Every method gets the categories as numbers, which three of them need. Measured with two seeds of each method: rows
 with an answer among those begun in the time, variables of an answer, the share of fresh held-out rows that a rule
@@ -40,6 +41,7 @@ ENVIRONMENTS = {
     "PyXAI": ".venv-pyxai",
     "Anchors": ".venv-calibrated",
     "LORE": ".venv-calibrated",
+    "RuleXAI": ".venv-rulexai",
     "calibrated": ".venv-calibrated",
 }
 FOR_NUMBERS = ("suffice", "acv", "calibrated")  # of a forest; PyXAI explains boosted trees of numbers
@@ -159,12 +161,12 @@ def average(lines):
     return rows
 
 
-PAGE = """# The same rows, explained by six methods
+PAGE = """# The same rows, explained by seven methods
 
 `make bench-peers` prints the figures and writes this file; docs/comparison.md says what they mean. Categories are
 numbers, since three of the methods take nothing else. Answers are printed as the methods print them: `suffice` and acv
-a rule with its SDP, PyXAI a proven reason, Anchors and LORE a rule, calibrated-explanations its calibrated prediction
-and the three conditions with the largest weights.
+a rule with its SDP, PyXAI a proven reason, Anchors, LORE and RuleXAI a rule, calibrated-explanations its calibrated
+prediction and the three conditions with the largest weights.
 """
 
 

@@ -181,6 +181,31 @@ class Lore:
         return answer(self.data, " AND ".join(conditions), box, inside(self.data.held, box))
 
 
+class RuleXai:
+    """RuleXAI: rules that RuleKit finds for the forest's outputs; of those of the row's output that cover it, the widest."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def fit(self, seed):
+        import pandas as pd
+        from rulexai.explainer import Explainer
+
+        outputs = pd.Series(self.data.outputs.astype(int).astype(str), name="output")
+        self.explainer = Explainer(pd.DataFrame(self.data.train, columns=self.data.names), outputs)
+        self.explainer.explain()
+
+    def explain(self, i):
+        output = str(int(self.data.row_outputs[i]))
+        rules = [rule for rule in self.explainer.model.rules if str(rule.consequence.left) == output]
+        rules = [rule for rule in rules if rule.premise.covered_mask(self.data.rows[[i]])[0]]
+        if not rules:
+            return None
+        premise = max(rules, key=lambda rule: rule.premise.covered_mask(self.data.train).sum()).premise
+        columns = {self.data.names.index(condition.attribute) for condition in premise.get_subconditions()}
+        return answer(self.data, str(premise), columns, np.flatnonzero(premise.covered_mask(self.data.held)).tolist())
+
+
 class Calibrated:
     """calibrated-explanations: weights of one condition for each variable, with Venn-Abers or conformal intervals."""
 
@@ -251,6 +276,7 @@ METHODS = {
     "PyXAI": Pyxai,
     "Anchors": Anchors,
     "LORE": Lore,
+    "RuleXAI": RuleXai,
     "calibrated": Calibrated,
 }
 
