@@ -178,7 +178,7 @@ class Lore:
             low, high = box.get(j, (-np.inf, np.inf))
             box[j] = (max(low, value), high) if premise["op"] in (">", ">=") else (low, min(high, value))
             conditions.append(f"{premise['attr']} {premise['op']} {value:g}")
-        return answer(self.data, " AND ".join(conditions), box, inside(self.data.held, box))
+        return answer(self.data, " AND ".join(conditions) or "always", box, inside(self.data.held, box))
 
 
 class RuleXai:
