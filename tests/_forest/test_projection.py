@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from thoroughness import n_examples
 
 from suffice import SufficientExplainer, _core
-from suffice._forest.projection import MAX_COLUMNS, ProjectedForest, as_mask
+from suffice._forest.projection import MAX_COLUMNS, ProjectedForest
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly"),
@@ -191,10 +191,6 @@ def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_column
 
 
 # --- what is kept ----------------------------------------------------------------------------------------------------
-
-
-def test_a_set_is_the_bits_of_a_number():
-    assert [as_mask(S) for S in ([], [0], [1, 3], [63])] == [0, 1, 10, 2**63]
 
 
 def test_the_cells_of_a_set_are_computed_once(explainer):

@@ -12,7 +12,7 @@ from small_explainers import NUMBERS, classifier
 from small_explainers import X as TABLE
 
 from suffice import SufficientExplainer
-from suffice._forest.settings import CHANGEABLE, SETTINGS, Settings, check_task_settings, least_cell
+from suffice._forest.settings import CHANGEABLE, SETTINGS, Settings, least_cell
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -174,7 +174,7 @@ def test_classes_and_numbers_have_levels_of_their_own_by_default(tmp_path):
 
 def test_only_numbers_have_a_radius():
     settings = Settings.of(SufficientExplainer(radius=1.0))
-    check_task_settings(settings, "regression")
-    check_task_settings(Settings.of(SufficientExplainer()), "classification")
+    settings.for_task("regression")
+    Settings.of(SufficientExplainer()).for_task("classification")
     with pytest.raises(ValueError, match="`radius` is for regression"):
-        check_task_settings(settings, "classification")
+        settings.for_task("classification")

@@ -108,7 +108,7 @@ def test_lists_are_joined_in_a_csv_file_and_stay_in_others(tmp_path):
 def test_the_suffix_determines_the_format(tmp_path):
     known = ("csv", "parquet", "html")
     assert format_of_output(str(tmp_path / "a.PARQUET"), known) == "parquet"
-    with pytest.raises(ValueError, match=r"the suffix '\.xlsx' is unknown. Use one of \.csv, \.parquet, \.pq, \.html"):
+    with pytest.raises(ValueError, match=r"the suffix '\.xlsx' is unknown. Use one of \.csv, \.parquet, \.html"):
         format_of_output(str(tmp_path / "a.xlsx"), known)
     with pytest.raises(ValueError, match="it has no suffix"):
         format_of_output(str(tmp_path / "a"), known)

@@ -155,9 +155,9 @@ def test_explanations_of_an_array_come_as_a_pandas_frame(table):
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_rows_may_have_positions_and_columns_of_the_users_table(case, table, library):
-    explanations = case.explainer.explain(table[COLUMNS][40:43], sets="minimal")
+    explanations = case.explainer.explain(table[COLUMNS][40:43], sets="minimal").with_ids(None, [40, 41, 42])
     rows = in_library(table[40:43], library)
-    frame = result_frame(explanations, library, positions=[40, 41, 42], kept={"id": rows["id"], "flag": rows["flag"]})
+    frame = result_frame(explanations, library, kept={"id": rows["id"], "flag": rows["flag"]})
     lines = lines_of(frame)
     assert list(lines[0])[:4] == ["row", "id", "flag", "outcome"]
     assert [line["row"] for line in lines] == [40, 41, 42]

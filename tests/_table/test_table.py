@@ -64,7 +64,7 @@ READERS = {
     "pandas pyarrow": lambda columns: read_columns(pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)),
     "polars": lambda columns: read_columns(pl.DataFrame(columns, strict=False)),
     "pyarrow": lambda columns: read_columns(pa.table(columns)),
-    "array": lambda columns: Table(list(columns), list(as_array(columns).T), len(as_array(columns))),
+    "array": lambda columns: Table(tuple(columns), list(as_array(columns).T), len(as_array(columns))),
     "dict": read_columns,
 }
 EVERY_READER = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
@@ -522,7 +522,7 @@ def test_a_column_is_read_once(read):
 
 def test_what_is_known_of_a_column_is_not_read():
     labels = (("a", "b"), np.array([1, -1, 0]))
-    table = Table(["a"], [np.empty(0)], 3, read={(0, "labels"): labels})
+    table = Table(("a",), [np.empty(0)], 3, read={(0, "labels"): labels})
     assert table.labels(0) is labels
     assert table.is_missing(0).tolist() == [False, True, False]
 

@@ -63,7 +63,7 @@ def test_a_column_is_found_by_its_name():
     with pytest.raises(ValueError, match=r"^`X` has no column 'xyz'.$"):
         table.position("xyz")
     with pytest.raises(ValueError, match="`X` has two columns named 'a'; rename one"):
-        Table(["a", "a"], [np.ones(1), np.ones(1)], 1).position("a")
+        Table(("a", "a"), [np.ones(1), np.ones(1)], 1).position("a")
 
 
 def test_columns_without_names_are_numbered():

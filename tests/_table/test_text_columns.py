@@ -79,7 +79,7 @@ def test_what_a_column_of_text_holds(values, holds):
 
 def test_what_is_odd_is_counted_and_named():
     column = inspect([None, "x", *map(str, range(99)), "x", " ", "y", *map(str, range(99))])
-    assert (column.holds, column.n_blank, column.n_odd, column.example, column.row) == ("nearly numbers", 1, 3, "x", 1)
+    assert (column.holds, column.note) == ("nearly numbers", "not numbers: 3, such as 'x' in row 1")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_number_that_is_an_identifier_and_text_dates_are_named_at_fit():
     frame = make_frame(AMOUNTS).assign(customer=RNG.permutation(N) + 5000, when=RNG.choice(DATES, N))
     messages, _ = warnings_at_fit(frame)
     assert sorted(messages) == ["IdentifierWarning", "TextColumnWarning"]
-    assert "'customer' looks like an identifier" in messages["IdentifierWarning"]
+    assert "look like identifiers: 'customer'. Leave the column out" in messages["IdentifierWarning"]
     assert "'when' (such as '20" in messages["TextColumnWarning"]
     assert warnings_at_fit(frame.drop(columns=["customer", "when"]))[0] == {}
 

@@ -11,7 +11,6 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
@@ -28,7 +27,7 @@ def run(args: Sequence[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _WarningLines()
+            warnings.showwarning = _print_once()
             code = _invoke(list(args))
             sys.stdout.flush()
             return code
@@ -47,19 +46,11 @@ def run(args: Sequence[str]) -> int:
         return _refuse(_message(error))
 
 
-@cache
-def _make_command() -> Any:
-    import typer
-
-    from suffice._cli import commands
-
-    return typer.main.get_command(commands.cli)
-
-
 def _invoke(args: list[str]) -> int:
     import typer
 
-    command = _make_command()
+    from suffice._cli.commands import command
+
     if "_SUFFICE_COMPLETE" in os.environ:
         command.main(args, prog_name="suffice")
     try:
@@ -76,22 +67,20 @@ def _invoke(args: list[str]) -> int:
     return 0
 
 
-class _WarningLines:
-    """Print each warning once, as one line."""
+def _print_once() -> Any:
+    """Make a function that prints each warning once, as one line."""
+    seen = set()
 
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        text = _message(str(message))
+        if text not in seen:
+            seen.add(text)
+            _complain("Note" if category.__name__ == "TableFileWarning" else "Warning", text)
 
-    def __call__(self, message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        text = " ".join(str(message).split())
-        if text not in self.seen:
-            self.seen.add(text)
-            from suffice._cli.printing import in_options
-
-            _complain("Note" if category.__name__ == "TableFileWarning" else "Warning", in_options(text))
+    return show
 
 
-def _message(error: Exception) -> str:
+def _message(error: Exception | str) -> str:
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: take fewer rows or columns."
     if isinstance(error, OSError) and error.strerror:

@@ -24,7 +24,6 @@ from suffice import __version__
 from suffice._cli.printing import note, working
 from suffice._forest.progress import progress_bar
 from suffice._io.output import json_lines, table_bytes
-from suffice._io.result_table import check_kept
 from suffice._io.sources import STDIO, file_digest
 from suffice._io.writing import replacing, short_name
 from suffice._text import counted, join
@@ -132,8 +131,6 @@ def is_in_parts(rows: FileRows, output: str, kind: str, batch: int) -> bool:
 
 def explain_in_parts(rows: FileRows, output: str, kind: str, *, explainer_path: str, batch: int) -> None:
     """Explain rows part by part, and write the explanations into one file."""
-    if kind != "jsonl":
-        check_kept(rows.kept, "--id", with_row=True)
     rows.check()
 
     def answer(frame: pl.DataFrame, first: int) -> tuple[pl.DataFrame | bytes, int]:

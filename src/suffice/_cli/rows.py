@@ -10,19 +10,19 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
-from suffice._cli.parts import write_in_parts
+from suffice._cli.parts import is_in_parts, write_in_parts
 from suffice._cli.printing import listed, note
 from suffice._io.code_book_file import codes_beside, write_code_book
 from suffice._io.explainer_file import is_known, outcomes_of, text_columns
 from suffice._io.files import open_table
 from suffice._io.output import write_bytes
 from suffice._io.records import lines_of
-from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
+from suffice._io.result_table import ValueType, result_frame, value_type_of
 from suffice._io.sources import STDIO
 from suffice._table.rows import id_text
 from suffice._text import counted
@@ -67,24 +67,21 @@ class ExplainedRows:
     """Explanations of rows of a file."""
 
     explanations: Explanations
-    positions: list[int]
     kept: pl.DataFrame
     outcome_type: ValueType
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Yield everything that is known about each row."""
-        kept = self.kept.to_dicts() if self.kept.width else [{}] * len(self.positions)
-        for position, values, explanation in zip(self.positions, kept, self.explanations, strict=True):
+        kept = self.kept.to_dicts() if self.kept.width else [{}] * len(self.explanations)
+        for values, explanation in zip(kept, self.explanations, strict=True):
             ids = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in values.items()}
-            named = {"row": position, **({"id": ids} if ids else {})}
-            yield {**named, **{name: value for name, value in explanation.to_dict().items() if name not in named}}
+            yield {"row": explanation.row, **explanation.to_dict(), **({"id": ids} if ids else {})}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the best set and the rule of each row."""
-        check_kept(self.kept.columns, "--id", with_row=True)
-        kept = dict(zip(self.kept.columns, self.kept.get_columns(), strict=True))
-        options: dict[str, Any] = {"positions": self.positions, "kept": kept, "outcome_type": self.outcome_type}
-        frame: pl.DataFrame = result_frame(self.explanations, "polars", **options)
+        frame: pl.DataFrame = result_frame(
+            self.explanations, "polars", kept=self.kept.to_dict(), outcome_type=self.outcome_type
+        )
         return frame
 
 
@@ -126,14 +123,8 @@ class FileRows:
         """The type of the column of outcomes in the result table, which must not depend on the rows."""
         if self.explainer.task_ == "regression":
             return "float"
-        if self.target is None:
-            return value_type_of(self.explainer.classes_)
-        file_type = self.table.schema[self.target]
-        if file_type.is_integer():
-            return "int"
-        if file_type.is_float():
-            return "float"
-        return "bool" if file_type == pl.Boolean else "str"
+        observed = None if self.target is None else pl.Series(dtype=self.table.schema[self.target]).to_numpy()
+        return value_type_of(self.explainer.classes_ if observed is None else observed)
 
     def read(self, first: int, end: int) -> pl.DataFrame:
         """Read rows of the file."""
@@ -159,9 +150,7 @@ class FileRows:
         part = self.part(frame, first)
         with part.located():
             explanations = self.explainer.explain(part.X, part.y, progress=progress, **self.options)
-        return ExplainedRows(
-            explanations.with_ids(part.ids, part.positions), part.positions, part.kept, self.outcome_type
-        )
+        return ExplainedRows(explanations.with_ids(part.ids, part.positions), part.kept, self.outcome_type)
 
     def explain_all(self) -> ExplainedRows:
         """Explain all rows at once."""
@@ -186,11 +175,14 @@ def open_rows(
     *,
     limit: int | None = None,
     target: str | None = None,
-    prefer_observed: bool = False,
+    outcomes: Literal["named", "preferred", "unused"] = "named",
     kept: Sequence[str] = (),
     **options: Any,
 ) -> FileRows:
-    """Open a table file whose rows are to be explained."""
+    """Open a table file whose rows are to be explained.
+
+    Without a target the predictions are explained, or, if observed outcomes are preferred, the outcomes of the file.
+    """
     name = explainer.target_name_
     columns = set(explainer.fitted_.encoding.names)
     table = open_table(path, text_columns=text_columns(explainer, target or name))
@@ -199,9 +191,9 @@ def open_rows(
     not_explained = set(kept) - columns
     if target is None and name in set(table.schema) - columns:
         not_explained.add(name)
-        if prefer_observed:
+        if outcomes == "preferred":
             target = name
-        elif name not in kept:
+        elif outcomes == "named" and name not in kept:
             note(f"The predictions are explained, not the column {name!r}; to explain it, add --target {name!r}")
     if target is not None:
         check_column(table.schema, target, path, "--target")
@@ -209,6 +201,12 @@ def open_rows(
     end, n_rows, n_more = _find_end(table, target, limit)
     unique = tuple(dict.fromkeys(kept))
     return FileRows(explainer, table, target, unique, frozenset(not_explained), end, n_rows, n_more, options)
+
+
+def read_rows(explainer: SufficientExplainer, path: str, **options: Any) -> PartOfRows:
+    """Read the rows of a table file at once."""
+    rows = open_rows(explainer, path, **options)
+    return rows.part(rows.read(0, rows.end))
 
 
 def _find_end(table: TableFile, target: str | None, limit: int | None) -> tuple[int, int, int]:
@@ -257,12 +255,11 @@ class ReasonedRows:
             n_cut_short = sum(not row.is_search_complete for row in reasons)
             return lines_of(reasons, self.context, rows.explainer), n_cut_short
 
-        is_stream = output == STDIO or (os.path.exists(output) and not os.path.isfile(output))
-        if is_stream or rows.table.identity is None:
-            for first in range(0, rows.end, batch):
-                end = min(rows.end, first + batch)
-                write_bytes(answer(rows.read(first, end), first)[0], output)
-            return
-        write_in_parts(rows, output, "jsonl", answer, explainer_path=explainer_path, batch=batch)
-        if self.options["codes"] is not None:
+        if is_in_parts(rows, output, "jsonl", 0):  # also a single part: it shows how far the work is
+            write_in_parts(rows, output, "jsonl", answer, explainer_path=explainer_path, batch=batch)
+        else:
+            pieces = (answer(rows.read(i, min(rows.end, i + batch)), i)[0] for i in range(0, rows.end, batch))
+            for piece in pieces if output == STDIO else [b"".join(pieces)]:
+                write_bytes(piece, output)
+        if self.options["codes"] is not None and os.path.isfile(output):
             write_code_book(self.options["codes"], codes_beside(output))

@@ -45,11 +45,6 @@ def discounted_share(n_kept: int, n_rows: int) -> float:
     return float(betaincinv(n_kept + 0.5, n_rows - n_kept + 0.5, 0.1))
 
 
-def discounted_shares(n_kept: NDArray[Any], n_rows: NDArray[Any]) -> Floats:
-    """Estimate shares as `discounted_share` does, many at once."""
-    return np.asarray(betaincinv(n_kept + 0.5, n_rows - n_kept + 0.5, 0.1))
-
-
 @lru_cache(maxsize=64)
 def least_sdps(pi: float, confidence: float) -> Floats:
     """Compute the SDP that a set must have for its lower bound to reach pi."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice._forest.candidates import choose_candidates, is_by_row
-from suffice._forest.intervals import DEFAULT_ALPHA, OutOfBagErrors, intervals_at
+from suffice._forest.intervals import DEFAULT_ALPHA, OutOfBagErrors, calibrated_level, prediction_and_spread
 from suffice._forest.outcomes import (
     Floats,
     Outcomes,
@@ -25,7 +25,7 @@ from suffice._forest.outcomes import (
     read_focus,
 )
 from suffice._forest.projection import MAX_VARIABLES, ProjectedForest
-from suffice._forest.settings import LEAST_LEVEL, Settings, check_task_settings, level_by_odds
+from suffice._forest.settings import LEAST_LEVEL, Settings, level_by_odds
 from suffice._forest.trees import (
     Counts,
     FittedForest,
@@ -248,7 +248,6 @@ class Fitted:
     def with_settings(self, settings: Settings) -> Fitted:
         """Return the same state with other settings. Forest and caches are shared."""
         settings = settings.for_task(self.task)
-        check_task_settings(settings, self.task)
         projected = self.projected
         if not _same_candidates(settings, self.settings):
             candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
@@ -301,10 +300,21 @@ class Fitted:
             if self.is_probability:
                 intervals = np.clip(intervals, 0.0, 1.0)
         else:
-            intervals = intervals_at(
-                self.projected, self.errors, self.interval_scores, self.settings, X, self.default_alpha
-            )
+            intervals = self._intervals_at(X)
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
+
+    def _intervals_at(self, X: NDArray[np.float32]) -> Floats:
+        """Compute the intervals within which numbers are kept. Files of version 0.2 or before have scores."""
+        settings, y_values = self.settings, self.forest.y_values
+        if self.errors is not None:
+            prediction, spread = prediction_and_spread(self.projected, self.errors, X, settings.n_threads)
+            reach = self.errors.factor(settings.alpha, settings.pi, self.default_alpha) * spread
+            # No training outcome lies beyond the first and last one.
+            return np.clip(np.stack([prediction - reach, prediction + reach], axis=1), y_values[0], y_values[-1])
+        alpha = self.default_alpha if settings.alpha is None else settings.alpha
+        if self.interval_scores is not None:
+            alpha = min(calibrated_level(self.interval_scores, alpha), max(alpha, 1 - settings.pi))
+        return self.projected.quantiles(X, None, np.array([alpha / 2, 1 - alpha / 2]), settings.n_threads)
 
     @cached_property
     def has_whole_outcomes(self) -> bool:

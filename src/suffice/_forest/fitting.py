@@ -26,7 +26,7 @@ from suffice._forest.outcomes import rank_classes
 from suffice._forest.progress import enter_stage, is_watched
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
-from suffice._forest.settings import Settings, check_task_settings, least_cell
+from suffice._forest.settings import Settings, least_cell
 from suffice._forest.trees import (
     OTHER_TABLE,
     Counts,
@@ -159,15 +159,15 @@ def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_s
 def decide_counts(counts: str, forest: Any) -> Counts:
     """Decide which rows the trees count."""
     draws_all = forest is not None and not forest.bootstrap
-    if counts in ("bootstrap", "all") or (counts == "out-of-bag" and not draws_all):
-        return cast("Counts", counts)
-    if not draws_all:
-        return "out-of-bag"
-    if counts == "out-of-bag":
+    if draws_all and counts == "out-of-bag":
         raise ValueError(
             "`counts='out-of-bag'` needs a forest with `bootstrap=True`: each tree of this one draws all rows, so that "
             "none is left to count. Set `bootstrap=True`, or take `counts='bootstrap'`."
         )
+    if counts != "auto":
+        return cast("Counts", counts)
+    if not draws_all:
+        return "out-of-bag"
     warn(
         "Each tree of `forest` draws all rows, so the rows that grew it are counted and probabilities come out too "
         "high. Set `bootstrap=True` to count the rows out of bag, or `counts='bootstrap'` to accept this.",
@@ -321,7 +321,7 @@ def fit(
         return _fit_with_holdout(table, y, target, forest, settings, holdout, declared)
     task, reason = decide_task(settings.task, forest, y)
     settings = settings.for_task(task)
-    y = _check_outcomes_of_task(y, task, settings)
+    y = _check_outcomes_of_task(y, task)
     encoding = Encoding.learn(table, settings.dates)
     if hasattr(forest, "estimators_"):
         encoding.check_numeric()
@@ -387,12 +387,11 @@ def _cell_size(estimator: Any, out_of_bag: OutOfBag, counts: Counts, settings: S
     return least_cell(settings.min_node_size, leaf, n_rows, n_counted, least_counted(n_rows) if is_honest else 1)
 
 
-def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> NDArray[Any]:
+def _check_outcomes_of_task(y: NDArray[Any], task: str) -> NDArray[Any]:
     if task == "regression":
         y = as_finite(y)
     else:
         check_classes(y, "take task='regression' to explain them as numbers")
-    check_task_settings(settings, task)
     values = np.unique(y)
     if len(values) == 1:
         kind = "class" if task == "classification" else "value"

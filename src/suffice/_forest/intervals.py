@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from suffice import _core
 from suffice._forest.outcomes import Floats
 from suffice._forest.projection import ProjectedForest
-from suffice._forest.settings import Settings
 
 # The share of outcomes outside of an interval, if the user does not choose it, at the level of numbers (0.8). Measured:
 # docs/evidence/honesty.md, "Intervals of numbers".
@@ -72,27 +71,6 @@ def prediction_and_spread(
     quantiles = projected.quantiles(X, None, np.array(SPREAD_LEVELS), n_threads)
     spread: Floats = np.diff(quantiles, axis=1)[:, 0] + errors.least_spread
     return _core.predict(forest=projected.forest.core, X=X, n_threads=n_threads)[:, 0], spread
-
-
-def intervals_at(
-    projected: ProjectedForest,
-    errors: OutOfBagErrors | None,
-    scores: Floats | None,
-    settings: Settings,
-    X: NDArray[np.float32],
-    default_alpha: float,
-) -> Floats:
-    """Compute the intervals within which the outcomes of rows are kept. Files of version 0.2 or before have scores."""
-    y_values = projected.forest.y_values
-    if errors is not None:
-        prediction, spread = prediction_and_spread(projected, errors, X, settings.n_threads)
-        reach = errors.factor(settings.alpha, settings.pi, default_alpha) * spread
-        # No training outcome lies beyond the first and last one.
-        return np.clip(np.stack([prediction - reach, prediction + reach], axis=1), y_values[0], y_values[-1])
-    alpha = default_alpha if settings.alpha is None else settings.alpha
-    if scores is not None:
-        alpha = min(calibrated_level(scores, alpha), max(alpha, 1 - settings.pi))
-    return projected.quantiles(X, None, np.array([alpha / 2, 1 - alpha / 2]), settings.n_threads)
 
 
 def calibrated_level(scores: Floats, alpha: float) -> float:

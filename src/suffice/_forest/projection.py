@@ -33,14 +33,6 @@ Floats: TypeAlias = NDArray[np.float64]
 Masks: TypeAlias = NDArray[np.uint64]
 
 
-def as_mask(positions: Sequence[int]) -> int:
-    """Write a set of small numbers as the bits of an integer."""
-    mask = 0
-    for position in positions:
-        mask |= 1 << position
-    return mask
-
-
 @dataclass(frozen=True, eq=False)
 class ProjectedForest:
     """A fitted forest with the distribution of the outcome given any set of variables. Several threads may use it."""
@@ -179,7 +171,7 @@ class ProjectedForest:
     @staticmethod
     def _masks(sets: Sequence[VariableSet], variables: VariableSet) -> Masks:
         bit = {variable: i for i, variable in enumerate(variables)}
-        mask_of = {S: as_mask([bit[variable] for variable in S]) for S in set(sets)}
+        mask_of = {S: sum(1 << bit[variable] for variable in S) for S in set(sets)}
         return np.array([mask_of[S] for S in sets], dtype=np.uint64)
 
     def _project_once(self, sets: list[VariableSet], n_threads: int) -> _core.Projection:

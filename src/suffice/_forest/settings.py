@@ -81,7 +81,9 @@ class Settings:
             check_word("extra_columns", self.extra_columns, ("error", "ignore"))
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, "None or a whole number other than 0", lambda v: v != 0, Integral)
-        object.__setattr__(self, "n_threads", _count_threads(self.n_jobs))
+        n_cores = int(cpu_count())
+        n = n_cores if self.n_jobs is None else int(self.n_jobs)
+        object.__setattr__(self, "n_threads", n if n > 0 else max(1, n_cores + 1 + n))
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:
@@ -90,6 +92,8 @@ class Settings:
 
     def for_task(self, task: str) -> Settings:
         """Return the settings with the level of classes or of numbers, unless the user chose one."""
+        if self.radius is not None and task == "classification":
+            raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
         return self if self.pi is not None else replace(self, pi=DEFAULT_PI[task])
 
 
@@ -130,19 +134,6 @@ def check_changes(method: Callable[..., Any], names: Iterable[str], kind: type[E
             hint = did_you_mean(name, [*options, *usable]) or " For other parameters, fit again."
             hint = " It makes no difference here." if name in unused else hint
             raise kind(f"`{method.__name__}` can change {', '.join(usable)}, got {name!r}.{hint}")
-
-
-def _count_threads(n_jobs: int | None) -> int:
-    n_cores = int(cpu_count())
-    if n_jobs is None:
-        return n_cores
-    return int(n_jobs) if n_jobs > 0 else max(1, n_cores + 1 + int(n_jobs))
-
-
-def check_task_settings(settings: Settings, task: str) -> None:
-    """Refuse a radius for classes, which have no intervals."""
-    if settings.radius is not None and task == "classification":
-        raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
 
 
 def level_by_odds(pi: float, shares: Floats, least: float = LEAST_LEVEL) -> Floats:

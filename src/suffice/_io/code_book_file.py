@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice._io.sources import parse_json, read_bytes, unpack
-from suffice._io.text_tables import decode
+from suffice._io.text_tables import SEPARATORS, decode, read_records
 from suffice._io.writing import replacing
 from suffice._table.condition import Condition
 from suffice._table.condition_text import parse_conditions
@@ -25,7 +24,6 @@ from suffice.reasons.code_book import CodeBook, CodeLine
 FIELDS = ("variable", "condition", "direction", "code", "text", "fixed")
 NEEDED = ("variable", "code", "text")
 _FLAGS = {"yes": True, "true": True, "no": False, "false": False, "": False}
-_SEPARATORS = (",", ";", "\t", "|")
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})")
 
@@ -78,35 +76,28 @@ def _condition_text(line: CodeLine) -> str | None:
 
 
 def _of_csv(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    header = text.lstrip("\r\n").split("\n", 1)[0]
-    separator = max(_SEPARATORS, key=header.count)
-    try:
-        rows = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
-        columns = [column.strip().lower() for column in next((row for row in rows if any(row)), [])]
-        absent = [column for column in NEEDED if column not in columns]
-        unknown = [column for column in columns if column not in FIELDS]
-        if absent or unknown:
-            listed = f"missing {absent}" if absent else f"unknown {unknown}"
-            near = did_you_mean(unknown[0], FIELDS) if unknown else ""
+    separator = max(SEPARATORS, key=text.lstrip().partition("\n")[0].count)
+    records = ((line, row) for line, row in read_records(text, separator, name) if any(row))
+    columns = [column.strip().lower() for column in next(records, (0, []))[1]]
+    absent = [column for column in NEEDED if column not in columns]
+    unknown = [column for column in columns if column not in FIELDS]
+    if absent or unknown:
+        listed = f"missing {absent}" if absent else f"unknown {unknown}"
+        near = did_you_mean(unknown[0], FIELDS) if unknown else ""
+        raise ValueError(
+            f"{name}: the first line of a code book names its columns {', '.join(FIELDS)} (condition, "
+            f"direction and fixed may be left out): {listed}.{near}"
+        )
+    twice = first_repeated(columns)
+    if twice is not None:
+        raise ValueError(f"{name} has two columns {twice!r}.")
+    for line, row in records:
+        place = f"{name}, line {line}"
+        if len(row) != len(columns):
             raise ValueError(
-                f"{name}: the first line of a code book names its columns {', '.join(FIELDS)} (condition, "
-                f"direction and fixed may be left out): {listed}.{near}"
+                f"{place}: {len(row)} values for {len(columns)} columns; put a text that holds {separator!r} in quotes."
             )
-        twice = first_repeated(columns)
-        if twice is not None:
-            raise ValueError(f"{name} has two columns {twice!r}.")
-        for row in rows:
-            if not any(row):
-                continue
-            place = f"{name}, line {rows.line_num}"
-            if len(row) != len(columns):
-                raise ValueError(
-                    f"{place}: {len(row)} values for {len(columns)} columns; put a text that holds {separator!r} in "
-                    "quotes."
-                )
-            yield place, dict(zip(columns, row, strict=True))
-    except csv.Error as error:
-        raise ValueError(f"{name}, line {rows.line_num}: {error}.") from None
+        yield place, dict(zip(columns, row, strict=True))
 
 
 def _of_json(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:

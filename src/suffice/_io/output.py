@@ -21,15 +21,24 @@ from suffice._text import printable
 _FORMULA = "^[=+@\t\r\uff1d\uff0b\uff0d\uff20-]"  # also the full-width signs of East Asian keyboards
 
 
-def format_of_output(output: str, known: Collection[str], inputs: Iterable[str | None] = ()) -> str:
-    """Choose the format of a file by its suffix, and check that the file can be written."""
+def format_of_output(
+    output: str,
+    known: Collection[str],
+    inputs: Iterable[str | None] = (),
+    *,
+    requested: str | None = None,
+    formats: Mapping[str, str] = FORMATS,
+) -> str | None:
+    """Choose the format of a file by its suffix, unless one is requested, and check that the file can be written."""
+    if output == STDIO:
+        return requested
+    check_output(output, inputs)
     suffix = Path(output).suffix.lower()
-    if FORMATS.get(suffix) not in known:
-        listed = ", ".join(s for s, kind in FORMATS.items() if kind in known and s not in (".txt", ".tsv", ".htm"))
+    if requested is None and formats.get(suffix) not in known:
+        listed = ", ".join(next(s for s, kind in formats.items() if kind == one) for one in known)
         problem = f"the suffix {suffix!r} is unknown" if suffix else "it has no suffix"
         raise ValueError(f"The format of {output!r} is unclear: {problem}. Use one of {listed}.")
-    check_output(output, inputs)
-    return FORMATS[suffix]
+    return requested or formats[suffix]
 
 
 def check_output(output: str, inputs: Iterable[str | None] = ()) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,31 +27,33 @@ ValueType: TypeAlias = Literal["bool", "int", "float", "str", "bytes", "list of 
 """What a column of a result table holds. Any value but a list may be missing."""
 VALUE_TYPES: tuple[ValueType, ...] = ("bool", "int", "float", "str", "bytes", "list of str")
 
-# "outcome" stands for the type of the outcomes: numbers, or labels of one type.
-RESULT_COLUMNS: dict[str, ValueType | Literal["outcome"]] = {
-    "outcome": "outcome",
-    "low": "float",
-    "high": "float",
-    "prediction": "outcome",
-    "forest_agrees": "bool",
-    "is_sufficient": "bool",
-    "best_set": "list of str",
-    "size": "int",
-    "sdp": "float",
-    "sdp_lower": "float",
-    "sdp_of_all": "float",
-    "is_contested": "bool",
-    "lift": "float",
-    "base_rate": "float",
-    "rule": "str",
-    "rule_sql": "str",
-    "support": "int",
-    "coverage": "float",
-    "precision": "float",
-    "optimal": "bool",
-    "n_sufficient_sets": "int",
-    "is_search_complete": "bool",
+# "outcome" stands for the type of the outcomes: numbers, or labels of one type. No `Explanation` is made: that would
+# take ten times as long.
+_READ: dict[str, tuple[ValueType | Literal["outcome"], Callable[[Explanations], list[Any]]]] = {
+    "outcome": ("outcome", lambda e: e.outcomes.tolist()),
+    "low": ("float", lambda e: [None] * len(e) if e.intervals is None else e.intervals[:, 0].tolist()),
+    "high": ("float", lambda e: [None] * len(e) if e.intervals is None else e.intervals[:, 1].tolist()),
+    "prediction": ("outcome", lambda e: e.predictions.tolist()),
+    "forest_agrees": ("bool", lambda e: e.forest_agrees.tolist()),
+    "is_sufficient": ("bool", lambda e: e.has_set.tolist()),
+    "best_set": ("list of str", lambda e: [list(best_set.variables) for best_set in e.best_sets]),
+    "size": ("int", lambda e: [len(best_set.variables) for best_set in e.best_sets]),
+    "sdp": ("float", lambda e: [best_set.sdp for best_set in e.best_sets]),
+    "sdp_lower": ("float", lambda e: e.lower_bounds.tolist()),
+    "sdp_of_all": ("float", lambda e: e.sdps_of_all.tolist()),
+    "is_contested": ("bool", lambda e: e.is_contested.tolist()),
+    "lift": ("float", lambda e: [None if math.isnan(lift) else lift for lift in e.lifts.tolist()]),
+    "base_rate": ("float", lambda e: e.base_rates.tolist()),
+    "rule": ("str", lambda e: _of_known(e.rules, attrgetter("sentence"))),
+    "rule_sql": ("str", lambda e: _of_known(e.rules, methodcaller("to_sql"))),
+    "support": ("int", lambda e: _of_known(e.rules, attrgetter("support"))),
+    "coverage": ("float", lambda e: _of_known(e.rules, attrgetter("coverage"))),
+    "precision": ("float", lambda e: _of_known(e.rules, attrgetter("precision"))),
+    "optimal": ("bool", lambda e: _of_known(e.rules, attrgetter("optimal"))),
+    "n_sufficient_sets": ("int", lambda e: e.n_sets.tolist()),
+    "is_search_complete": ("bool", lambda e: list(e.is_search_complete)),
 }
+RESULT_COLUMNS = {name: value_type for name, (value_type, _) in _READ.items()}
 # Further columns if the rules have certificates: the rows checked, the share that keeps the outcome, its lower bound,
 # and whether the rule is certified.
 _CHECK_TYPES: tuple[ValueType, ...] = ("int", "float", "float", "bool")
@@ -79,8 +81,8 @@ CHANGED_ROW_COLUMNS = (
 
 def value_type_of(labels: NDArray[Any]) -> ValueType:
     """Return what a column of outcomes or predictions holds."""
-    types: dict[str, ValueType] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
-    return types[labels.dtype.kind]
+    types: dict[str, ValueType] = {"b": "bool", "i": "int", "u": "int", "f": "float", "S": "bytes"}
+    return types.get(labels.dtype.kind, "str")
 
 
 def result_types(
@@ -124,35 +126,11 @@ def types_in(library: str) -> dict[ValueType, Any]:
 
 
 def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
-    """Return the best sets and the rules of all rows, column by column.
-
-    No `Explanation` is made: that would take ten times as long.
-    """
-    n_rows, intervals, rules = len(explanations), explanations.intervals, explanations.rules
-    low, high = ([None] * n_rows, [None] * n_rows) if intervals is None else intervals.T.tolist()
-    best_sets = explanations.best_sets
-    certificates = [None if rule is None else rule.certificate for rule in rules]
+    """Return the best sets and the rules of all rows, column by column."""
+    certificates = _of_known(explanations.rules, attrgetter("certificate"))
     checks = CHECKED.items() if explanations.is_checked else ()
     return {
-        "outcome": explanations.outcomes.tolist(),
-        "low": low,
-        "high": high,
-        "prediction": explanations.predictions.tolist(),
-        "forest_agrees": explanations.forest_agrees.tolist(),
-        "is_sufficient": explanations.has_set.tolist(),
-        "best_set": [list(best_set.variables) for best_set in best_sets],
-        "size": [len(best_set.variables) for best_set in best_sets],
-        "sdp": [best_set.sdp for best_set in best_sets],
-        "sdp_lower": explanations.lower_bounds.tolist(),
-        "sdp_of_all": explanations.sdps_of_all.tolist(),
-        "is_contested": explanations.is_contested.tolist(),
-        "lift": [None if math.isnan(lift) else lift for lift in explanations.lifts.tolist()],
-        "base_rate": explanations.base_rates.tolist(),
-        "rule": _of_known(rules, attrgetter("sentence")),
-        "rule_sql": _of_known(rules, lambda rule: rule.to_sql()),
-        **{name: _of_known(rules, attrgetter(name)) for name in ("support", "coverage", "precision", "optimal")},
-        "n_sufficient_sets": explanations.n_sets.tolist(),
-        "is_search_complete": list(explanations.is_search_complete),
+        **{name: read(explanations) for name, (_, read) in _READ.items()},
         **{name: _of_known(certificates, attrgetter(field)) for name, field in checks},
     }
 
@@ -172,20 +150,17 @@ def result_frame(
     explanations: Explanations,
     library: str | None = None,
     *,
-    positions: Sequence[int] | None = None,
     kept: Mapping[str, Any] | None = None,
     outcome_type: ValueType | None = None,
 ) -> Any:
     """Return the best sets and the rules of all rows as a frame."""
     kept = kept or {}
-    check_kept(kept, "`kept`", with_row=True)
     ids = {ID: list(explanations.ids)} if explanations.ids is not None and not kept else {}
-    numbers = explanations.positions.tolist() if positions is None else list(positions)
     outcome = value_type_of(explanations.outcomes) if outcome_type is None else outcome_type
     prediction, is_checked = value_type_of(explanations.predictions), explanations.is_checked
     types: dict[str, ValueType] = {ROW: "int", ID: "str", **result_types(prediction, outcome, is_checked=is_checked)}
     library = (explanations.library if library is None else library) or "pandas"
-    columns = {ROW: numbers, **ids, **result_columns(explanations)}
+    columns = {ROW: explanations.positions.tolist(), **ids, **result_columns(explanations)}
     proofs = [None if rule is None or rule.proof is None else rule.proof.verdict for rule in explanations.rules]
     if any(proofs):
         columns["proof"], types["proof"] = proofs, "str"

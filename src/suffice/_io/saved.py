@@ -23,7 +23,7 @@ from suffice._forest.intervals import EARLIER_ALPHA
 from suffice._forest.outcomes import rank_classes
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
-from suffice._forest.settings import LEAST_LEVEL, Settings, check_task_settings
+from suffice._forest.settings import LEAST_LEVEL, Settings
 from suffice._forest.trees import FittedForest, forest_params, list_trees, takes_missing
 from suffice._io import saved_parts as parts
 from suffice._io.saved_parts import NODE_TYPES, Memory, Reader, require
@@ -249,7 +249,6 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     y_values, y_rank = parts.read_outcomes(reader, header, len(X))
     classes = parts.read_classes(header, len(y_values), len(X), reader.memory)
     n_classes = None if classes is None else len(classes)
-    check_task_settings(settings, header["task"])
     settings = settings.for_task(header["task"])
     trees = parts.read_forest(header, reader, len(X), n_classes)
     parts.check_matrix(X, encoding, trees.takes_missing)

@@ -82,7 +82,7 @@ def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = T
     separator = _find_separator(text)
     size = len(text) + TEXT * (text.count(separator) + text.count("\n"))
     check_memory(size, name, limit)
-    records = _records(text, separator, name)
+    records = read_records(text, separator, name)
     _, header = next(records, (0, []))
     if not header:  # only a byte order mark, or blank lines
         raise ValueError(f"{name} is empty.")
@@ -133,7 +133,7 @@ def _find_separator(text: str) -> str:
     return separator
 
 
-def _records(text: str, separator: str, name: str) -> Iterator[tuple[int, list[str]]]:
+def read_records(text: str, separator: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the line on which each record begins, and its fields.
 
     A blank line has no fields; blank lines at the top are skipped.

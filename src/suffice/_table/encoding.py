@@ -65,12 +65,9 @@ def is_identifier(name: str, numbers: NDArray[np.floating | np.integer]) -> bool
 def warn_of_identifiers(names: Sequence[str]) -> None:
     """Warn of columns that only name the rows."""
     if names:
-        are = "looks like an identifier: its" if len(names) == 1 else "look like identifiers: their"
-        listed = join([repr(name) for name in names])
         warn(
-            f"The column{'' if len(names) == 1 else 's'} {listed} {are} whole numbers differ from row to row. Leave "
-            f"{'it' if len(names) == 1 else 'them'} out if {'it' if len(names) == 1 else 'they'} only name"
-            f"{'s' if len(names) == 1 else ''} the rows.",
+            "Whole numbers that differ from row to row look like identifiers: "
+            f"{join([repr(name) for name in names])}. Leave the column out if it only names the rows.",
             IdentifierWarning,
         )
 
@@ -106,7 +103,7 @@ class Column:
             return table.date_part(i, self.part)
         if self.kind != "category":
             return keep_fractions(table.numbers(i)) if self.kind == "whole" else table.numbers(i)
-        code_of = self.code_of_labels()
+        code_of = {label: code for code, labels in enumerate(self.labels) for label in labels}
         labels, rows = table.labels(i)
         codes = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan])
         is_unseen = np.array([label not in code_of for label in labels] + [False])
@@ -115,29 +112,18 @@ class Column:
         if (unseen == "error" or holds_codes) and is_unseen.any():
             row = int(np.flatnonzero(is_unseen[rows])[0])
             label = labels[rows[row]]
-            if holds_codes:  # of an encoding that nobody knows here: they must not pass for missing values
-                raise InputValueError(
-                    f"Column {self.name!r} of `X` holds the number {label!r}",
-                    ", but held text at fit: pass the rows as they were, not numbers that stand for categories.",
-                    row=row,
-                    column=self.name,
-                    value=label,
-                )
             known = [label for code, labels in enumerate(self.labels) if code != self.rare for label in labels]
             listed = ", ".join(map(repr, known[:N_LISTED])) + (", ..." if len(code_of) > N_LISTED else "")
-            raise InputValueError(
-                f"Column {self.name!r} of `X` holds {label!r}",
+            detail = (
                 f", which was not among its categories at fit: {listed}.{did_you_mean(label, map(str, code_of))} With "
-                "unseen='missing' it counts as missing.",
-                row=row,
-                column=self.name,
-                value=label,
+                "unseen='missing' it counts as missing."
             )
+            if holds_codes:  # of an encoding that nobody knows here: they must not pass for missing values
+                detail = ", but held text at fit: pass the rows as they were, not numbers that stand for categories."
+            held = f"the number {label!r}" if holds_codes else repr(label)
+            problem = f"Column {self.name!r} of `X` holds {held}"
+            raise InputValueError(problem, detail, row=row, column=self.name, value=label)
         return codes[rows]
-
-    def code_of_labels(self) -> dict[Any, int]:
-        """Return the code of each category."""
-        return {label: code for code, labels in enumerate(self.labels) for label in labels}
 
     @property
     def reads(self) -> Literal["number", "whole", "yes/no"]:

@@ -117,25 +117,18 @@ def _check_n_rows(n_rows: int, least: int) -> None:
         raise ValueError(f"`X` has {rows}: `fit` needs at least {counted(least, 'row')}.")
 
 
-def _as_array(X: Any) -> NDArray[Any] | None:
-    """Return a list of rows as an array, or None if they have different lengths, which scikit-learn refuses."""
-    try:
-        return np.asarray(X)
-    except ValueError:
-        return None
-
-
 def _holds_text(X: Any) -> bool:
     """Return whether an array or list holds labels or dates, and not only numbers or text that reads as numbers."""
     if not isinstance(X, np.ndarray | list | tuple):
         return False
-    array = _as_array(X)
-    if array is None:
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows of different lengths, which scikit-learn refuses
         return False
-    if array.dtype.kind in "MUT":
-        return array.ndim == 2
-    if array.dtype.kind != "O" or array.ndim != 2:
+    if array.ndim != 2 or array.dtype.kind not in "MUTO":
         return False
+    if array.dtype.kind != "O":
+        return True
     return any(isinstance(v, datetime.date) or (isinstance(v, str) and not is_number(v)) for v in array.flat)
 
 

@@ -110,10 +110,9 @@ def table_of_values(rows: Sequence[Mapping[str, Any]], encoding: Encoding) -> Ta
             columns[column.source] = np.array([*values, None], dtype=object)[:-1]
         elif column.part is None:
             columns[column.source] = _numbers(values, column)
-        elif column.part == "weekday":
-            days = [None if value is None else WEEKDAYS.index(value) for value in values]
-            read[column.source, column.part] = _numbers(days, column)
         else:
+            if column.part == "weekday":
+                values = [None if value is None else WEEKDAYS.index(value) for value in values]
             read[column.source, column.part] = _numbers(values, column)
     return Table(encoding.names, columns, len(rows), encoding.has_names, read=read)
 

@@ -12,7 +12,7 @@ import math
 import numbers
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
@@ -64,10 +64,7 @@ class TextColumn:
 
     name: str
     holds: Literal["labels", "numbers", "nearly numbers", "dates"]
-    n_blank: int = 0
-    n_odd: int = 0
-    example: str = ""
-    row: int = 0
+    note: str = ""
 
 
 def inspect_text(name: str, labels: Sequence[Any], codes: NDArray[np.intp]) -> TextColumn:
@@ -82,48 +79,54 @@ def inspect_text(name: str, labels: Sequence[Any], codes: NDArray[np.intp]) -> T
     is_mixed = any(isinstance(label, Real) for label in labels)
     if n_numbers and not n_odd:
         is_numbers = is_mixed or (not is_code and (n_blank > 0 or n_numbers > MAX_NUMERIC_LABELS))
-        return TextColumn(name, "numbers" if is_numbers else "labels", n_blank)
+        blanks = counted(n_blank, "blank") if n_blank else "no blanks"
+        return TextColumn(name, "numbers", blanks) if is_numbers else TextColumn(name, "labels")
     if n_numbers > MAX_NUMERIC_LABELS and not is_code and n_known - n_odd >= NEARLY_ALL * n_known:
         first = int(np.argmax(is_odd))
-        return TextColumn(name, "nearly numbers", n_blank, n_odd, labels[first], int(np.argmax(codes == first)))
+        note = f"not numbers: {n_odd}, such as {labels[first]!r} in row {np.argmax(codes == first)}"
+        return TextColumn(name, "nearly numbers", note)
     is_date = np.array(
         [isinstance(label, str) and bool(_DATE.fullmatch(label.strip())) for label in labels], dtype=bool
     )
     if n_known and np.count_nonzero(is_date) > 1 and n_rows[is_date].sum() >= NEARLY_ALL * n_known:
-        first = int(np.argmax(is_date))
-        return TextColumn(name, "dates", n_blank, 0, labels[first], int(np.argmax(codes == first)))
-    return TextColumn(name, "labels", n_blank)
+        return TextColumn(name, "dates", f"such as {labels[int(np.argmax(is_date))]!r}")
+    return TextColumn(name, "labels")
+
+
+_NOTICES = {
+    "numbers": (
+        "Text that holds numbers is read as numbers, and blanks as missing values: {}. To keep labels, make the column "
+        "categorical; to avoid this notice, convert it: pandas.to_numeric(column, errors='coerce')."
+    ),
+    "nearly numbers": (
+        "Text is read as categories, although nearly all of it holds numbers: {}. Correct these values or leave them "
+        "empty, and the rest is read as numbers."
+    ),
+    "dates": (
+        "Dates that are written as text are read as categories: {}. Parse them first, as by pandas.to_datetime, and "
+        "use their parts by dates='parts'; or leave them out."
+    ),
+}
 
 
 def warn_of_text(columns: Sequence[TextColumn]) -> None:
     """Warn of columns of text that hold something else, once for each kind."""
-    of_numbers = [column for column in columns if column.holds == "numbers"]
-    if of_numbers:
-        listed = join([f"{c.name!r} ({counted(c.n_blank, 'blank') if c.n_blank else 'no blanks'})" for c in of_numbers])
-        warn(
-            f"Text that holds numbers is read as numbers, and blanks as missing values: {listed}. To keep labels, make "
-            "the column categorical; to avoid this notice, convert it: pandas.to_numeric(column, errors='coerce').",
-            TextColumnWarning,
-        )
-    nearly = [column for column in columns if column.holds == "nearly numbers"]
-    if nearly:
-        listed = join([f"{c.name!r} (not numbers: {c.n_odd}, such as {c.example!r} in row {c.row})" for c in nearly])
-        warn(
-            f"Text is read as categories, although nearly all of it holds numbers: {listed}. Correct these values or "
-            "leave them empty, and the rest is read as numbers.",
-            TextColumnWarning,
-        )
-    of_dates = [column for column in columns if column.holds == "dates"]
-    if of_dates:
-        listed = join([f"{c.name!r} (such as {c.example!r})" for c in of_dates])
-        warn(
-            f"Dates that are written as text are read as categories: {listed}. Parse them first, as by "
-            "pandas.to_datetime, and use their parts by dates='parts'; or leave them out.",
-            TextColumnWarning,
-        )
+    for holds, notice in _NOTICES.items():
+        shown = [f"{column.name!r} ({column.note})" for column in columns if column.holds == holds]
+        if shown:
+            warn(notice.format(join(shown)), TextColumnWarning)
 
 
 ColumnKind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
+_KINDS_OF_ARRAYS: dict[str, ColumnKind] = {
+    "i": "number",
+    "u": "number",
+    "f": "number",
+    "b": "boolean",
+    "M": "date",
+    "U": "category",
+    "T": "category",
+}
 Labels: TypeAlias = tuple[tuple[Any, ...], NDArray[np.intp]]
 """The distinct labels in the order of their first rows, and the position of each row's label; -1 if it is missing."""
 
@@ -131,25 +134,17 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DATE_PARTS = ("year", "month", "day", "weekday", "hour")
 
 
+@dataclass(eq=False, repr=False)
 class Table:
     """A table of named columns."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        columns: Sequence[Any],
-        n_rows: int,
-        has_names: bool = True,
-        library: str | None = None,
-        read: dict[tuple[int, str], Any] | None = None,
-    ) -> None:
-        self.names = tuple(names)
-        self.n_rows = n_rows
-        self.has_names = has_names
-        self.library = library
-        self.array: NDArray[Any] | None = None  # of numbers, if the table is one
-        self._columns = columns
-        self._read = read or {}
+    names: tuple[str, ...]
+    columns: Sequence[Any]
+    n_rows: int
+    has_names: bool = True
+    library: str | None = None
+    read: dict[tuple[int, str], Any] = field(default_factory=dict)  # what columns hold, as far as it is known
+    array: NDArray[Any] | None = None  # of numbers, if the table is one
 
     @classmethod
     def from_frame(cls, frame: Any) -> Table:
@@ -166,35 +161,33 @@ class Table:
         names = [str(name) for name in own_names] if has_names else numbered_names(len(own_names))
         # Not by position: that lists all names for each column, so that 40,000 columns take minutes.
         columns = list(frame.iter_columns()) if len(frame) > FEW_ROWS else _few_columns(frame)
-        return cls(names, columns, len(frame), has_names, frame.implementation.name.lower())
+        return cls(tuple(names), columns, len(frame), has_names, frame.implementation.name.lower())
 
     @classmethod
     def from_array(cls, array: NDArray[Any]) -> Table:
         """Read an array."""
         if array.ndim != 2:
             raise ValueError(f"`X` must be a table, got shape {array.shape}; for one row, give it as [row].")
-        table = cls(numbered_names(array.shape[1]), list(array.T), len(array), has_names=False)
-        table.array = array if array.dtype.kind in "iuf" else None
-        return table
+        names, numbers = tuple(numbered_names(array.shape[1])), array if array.dtype.kind in "iuf" else None
+        return cls(names, list(array.T), len(array), has_names=False, array=numbers)
 
     def choose(self, positions: Sequence[int]) -> Table:
         """Return a table of some columns, in any order."""
         if list(positions) == list(range(len(self.names))):
             return self
-        names = [self.names[i] for i in positions]
-        return Table(names, [self._columns[i] for i in positions], self.n_rows, self.has_names, self.library)
+        names, columns = tuple(self.names[i] for i in positions), [self.columns[i] for i in positions]
+        return replace(self, names=names, columns=columns, read={}, array=None)
 
     def with_constants(self, values: Mapping[str, Any]) -> Table:
         """Return the table with further columns, each with the same value in every row."""
         constants = [np.full(self.n_rows, value, dtype=object) for value in values.values()]
-        names = (*self.names, *values)
-        return Table(names, [*self._columns, *constants], self.n_rows, self.has_names, self.library, dict(self._read))
+        names, columns = (*self.names, *values), [*self.columns, *constants]
+        return replace(self, names=names, columns=columns, read=dict(self.read), array=None)
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return a table of some rows."""
-        table = Table(self.names, [c[rows] for c in self._columns], len(rows), self.has_names, self.library)
-        table.array = None if self.array is None else self.array[rows]
-        return table
+        array = None if self.array is None else self.array[rows]
+        return replace(self, columns=[c[rows] for c in self.columns], n_rows=len(rows), read={}, array=array)
 
     def position(self, name: str) -> int:
         """Find a column."""
@@ -206,7 +199,7 @@ class Table:
 
     def kind(self, i: int) -> ColumnKind:
         """Return what a column holds."""
-        column = self._columns[i]
+        column = self.columns[i]
         if isinstance(column, np.ndarray):
             return self._kind_of_array(i, column)
         import narwhals.stable.v2 as nw
@@ -227,14 +220,11 @@ class Table:
         raise self._wrong_kind(i, dtype)
 
     def _kind_of_array(self, i: int, column: NDArray[Any]) -> ColumnKind:
-        kind: ColumnKind | None = {"b": "boolean", "M": "date", "U": "category", "T": "category"}.get(column.dtype.kind)  # type: ignore[assignment]
-        if kind is not None:
-            return kind
-        if column.dtype.kind in "iuf":
-            return "number"
         if column.dtype.kind == "O":
             return self._kind_of_objects(i)
-        raise self._wrong_kind(i, column.dtype)
+        if column.dtype.kind not in _KINDS_OF_ARRAYS:
+            raise self._wrong_kind(i, column.dtype)
+        return _KINDS_OF_ARRAYS[column.dtype.kind]
 
     def _kind_of_objects(self, i: int) -> ColumnKind:
         labels = self.labels(i)[0]
@@ -270,7 +260,7 @@ class Table:
         return InputTypeError(problem, detail, row=row, column=name, value=None if row is None else self._value(i, row))
 
     def _value(self, i: int, row: int) -> Any:
-        return to_plain(self._columns[i][row])
+        return to_plain(self.columns[i][row])
 
     def _first_row(self, i: int, code: int) -> int:
         return int(np.flatnonzero(self.labels(i)[1] == code)[0])
@@ -282,12 +272,12 @@ class Table:
 
     def raw(self, i: int) -> NDArray[Any]:
         """Read a column of numbers without a copy where that is possible."""
-        column = self._columns[i]
+        column = self.columns[i]
         is_array = isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
         return column if is_array else self.numbers(i)
 
     def _read_numbers(self, i: int) -> NDArray[np.float64]:
-        column = self._columns[i]
+        column = self.columns[i]
         if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
             return column.astype(np.float64)
         try:
@@ -320,7 +310,7 @@ class Table:
 
     def is_missing(self, i: int) -> NDArray[np.bool_]:
         """Return which values of a column are missing."""
-        if (i, "labels") in self._read or self.kind(i) not in ("number", "boolean"):
+        if (i, "labels") in self.read or self.kind(i) not in ("number", "boolean"):
             return np.asarray(self.labels(i)[1] < 0)
         return np.isnan(self.numbers(i))
 
@@ -332,14 +322,14 @@ class Table:
 
     def is_text(self, i: int) -> bool:
         """Return whether a column holds text, possibly beside numbers, and was not declared to hold categories."""
-        column = self._columns[i]
+        column = self.columns[i]
         is_declared = not isinstance(column, np.ndarray) and self._is_categorical(column)
         return not is_declared and any(isinstance(label, str) for label in self.labels(i)[0])
 
     def compared_labels(self, i: int) -> tuple[Any, ...] | None:
         """Return the labels of a column of labels; None for numbers and dates."""
-        if self.n_rows and not len(self._columns[i]):  # a table that was decoded holds its labels alone
-            return self._read[i, "labels"][0] if (i, "labels") in self._read else None
+        if self.n_rows and not len(self.columns[i]):  # a table that was decoded holds its labels alone
+            return self.read[i, "labels"][0] if (i, "labels") in self.read else None
         if self.kind(i) in ("number", "date"):
             return None
         labels, codes = self.labels(i)
@@ -351,7 +341,7 @@ class Table:
         return labels
 
     def _read_labels(self, i: int) -> Labels:
-        column = self._columns[i]
+        column = self.columns[i]
         values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
         code_of: dict[Any, int] = {}
         codes = np.empty(self.n_rows, dtype=np.intp)
@@ -376,7 +366,7 @@ class Table:
 
     def categories(self, i: int) -> tuple[Any, ...]:
         """Return the declared categories of a column of ordered categories."""
-        return tuple(_plain_label(label) for label in self._columns[i].cat.get_categories().to_list())
+        return tuple(_plain_label(label) for label in self.columns[i].cat.get_categories().to_list())
 
     def date_part(self, i: int, part: str) -> NDArray[np.float64]:
         """Read a part of the dates of a column."""
@@ -386,7 +376,7 @@ class Table:
     def _read_date_part(self, i: int, part: str) -> NDArray[np.float64]:
         import narwhals.stable.v2 as nw
 
-        column = self._columns[i]
+        column = self.columns[i]
         if self.kind(i) != "date":
             raise InputTypeError(f"Column {self.names[i]!r} of `X` must hold dates.", column=self.names[i])
         if not isinstance(column, np.ndarray) and column.dtype in (nw.Date, nw.Datetime):
@@ -401,9 +391,9 @@ class Table:
         return np.array([np.nan if is_missing(v) else _part_of_date(v, part) for v in values], dtype=np.float64)
 
     def _once(self, i: int, what: str, read: Any) -> Any:
-        if (i, what) not in self._read:
-            self._read[i, what] = read(i)
-        return self._read[i, what]
+        if (i, what) not in self.read:
+            self.read[i, what] = read(i)
+        return self.read[i, what]
 
 
 def _is_ordered(column: Any) -> bool:
@@ -459,7 +449,7 @@ def read_columns(X: Any) -> Table:
         for name, column in zip(X, columns, strict=True):
             if column.shape != (n_rows,):
                 raise ValueError(f"Column {name!r} of `X` must have {n_rows} values, got shape {column.shape}.")
-        return Table([str(name) for name in X], columns, n_rows)
+        return Table(tuple(str(name) for name in X), columns, n_rows)
     return Table.from_array(np.asarray(X) if not isinstance(X, list | tuple) else _as_array(X))
 
 

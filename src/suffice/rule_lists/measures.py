@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from suffice._forest.bounds import discounted_shares
+from suffice._forest.bounds import discounted_share
 from suffice._table.input import as_finite, check_classes
 from suffice._text import format_number, format_percent, format_share, printed
 from suffice.explaining.rule import FEW_ROWS, Promise, Rule
@@ -263,7 +263,7 @@ class Labels:
         support, n_right, output = len(outcomes), counts[place], labels[place]
         # The training share is too high, since the rule was chosen on these rows. The local rule has an estimate of its
         # own, which rows out of bag limit, but of the outcome of the local rule.
-        expected = float(discounted_shares(n_right, np.array(support)))
+        expected = discounted_share(int(n_right), support)
         if rule.precision is not None and rule.outcome == output:
             expected = min(expected, rule.precision)
         return GlobalRule(

@@ -163,7 +163,9 @@ def test_columns_that_mislead_are_named(here, capsys):
         "Warning: Dates that are written as text are read as categories: 'since' (such as '2024-03-"
     )
     assert "use their parts by --dates parts" in lines[1]
-    assert lines[2].startswith("Warning: The column 'customer' looks like an identifier")
+    assert lines[2].endswith(
+        "look like identifiers: 'customer'. Leave the column out with --drop if it only names the rows."
+    )
     assert lines[3].startswith("Warning: One column alone is enough to predict 'left' nearly without error: ")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -112,6 +113,16 @@ def test_records_may_go_through_a_pipe(here, capfdbinary):
     capfdbinary.readouterr()
     run("-o - --batch 9")
     assert capfdbinary.readouterr().out == Path("file.jsonl").read_bytes()
+
+
+def test_rows_from_standard_input_are_all_recorded(here, monkeypatch):
+    """Each part had replaced the one before, and no code book was written."""
+    run("-o file.jsonl")
+    with open("rows.parquet", "rb") as stream:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream, isatty=lambda: False))
+        assert command("reasons buys.suffice - --codes codes.csv --adverse no --id id -o piped.jsonl --batch 9") == 4
+    assert Path("piped.jsonl").read_bytes() == Path("file.jsonl").read_bytes()
+    assert Path("piped.codes.json").read_bytes() == Path("file.codes.json").read_bytes()
 
 
 @pytest.mark.parametrize(

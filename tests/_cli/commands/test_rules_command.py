@@ -115,6 +115,6 @@ def test_the_suffix_of_the_file_chooses_the_format(here, capsys):
 )
 def test_an_unknown_suffix_is_refused(name, problem, here, capsys):
     assert command(f"rules buys.suffice -o {name}") == 2
-    message = f"Error: The format of '{name}' is unclear: {problem}. Use one of .txt, .md, .json, .csv, .sql, or give"
+    message = f"Error: The format of '{name}' is unclear: {problem}. Use one of .txt, .json, .csv, .sql."
     assert " ".join(capsys.readouterr().err.split()).startswith(message)
     assert not Path(name).exists()

@@ -15,7 +15,7 @@ import typer
 from suffice._cli.commands import certify, change, explain, fit, prove, reasons, rules, web_app
 from suffice._cli.printing import say
 
-cli = typer.Typer(
+_cli = typer.Typer(
     name="suffice",
     help="Which few variables are enough to keep an outcome, within which bounds, and how surely?",
     epilog="Begin with:  [cyan]suffice demo[/]\n\n"
@@ -25,12 +25,12 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
+for _run in (
     *(web_app.demo, fit.fit, explain.explain, change.change, reasons.reasons, reasons.verify, explain.report),
     *(rules.rules, certify.certify, prove.prove, web_app.app, fit.info),
 ):
     # Typer keeps the line breaks inside of paragraphs.
-    cli.command(help=re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(command.__doc__ or "")))(command)
+    _cli.command(help=re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(_run.__doc__ or "")))(_run)
 
 
 def _show_version(is_wanted: bool) -> None:
@@ -41,7 +41,7 @@ def _show_version(is_wanted: bool) -> None:
         raise typer.Exit
 
 
-@cli.callback(invoke_without_command=True)
+@_cli.callback(invoke_without_command=True)
 def _suffice(
     context: typer.Context,
     version: Annotated[
@@ -50,3 +50,6 @@ def _suffice(
 ) -> None:
     if context.invoked_subcommand is None:
         say(context.get_help())
+
+
+command = typer.main.get_command(_cli)

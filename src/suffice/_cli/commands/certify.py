@@ -10,8 +10,6 @@ from suffice._cli.commands import options
 from suffice._cli.printing import note, say, working
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from suffice.checks.certificates import CertifiedRules
     from suffice.explainer import SufficientExplainer
 
@@ -76,13 +74,14 @@ def certify(
     0: no rule is refuted; 3: the rows show that some rule does not hold, or, with --strict, some rule is not certified;
     2: bad input.
     """
-    from suffice._io.explainer_file import load_explainer_file
+    from suffice._cli.rows import read_rows
     from suffice._io.output import format_of_output
 
     kinds, inputs = ("json", "csv", "parquet"), [explainer, fresh, rules]
     kind = None if output is None else format_of_output(output, kinds, inputs)
-    loaded = load_explainer_file(explainer, options.changed_settings(ignore_extra, pi=pi, unseen=unseen))
-    X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target)
+    loaded = options.load(explainer, ignore_extra, pi=pi, unseen=unseen)
+    part = None if fresh is None else read_rows(loaded, fresh, target=target or loaded.target_name_)
+    X, y = (None, None) if part is None else (part.X, part.y)
     with working("Checking rules"):
         what = rules_to_check(loaded, rules, rule or [])
         checked = loaded.certify(
@@ -106,20 +105,6 @@ def rules_to_check(explainer: SufficientExplainer, path: str | None, texts: list
         return own + ([] if path is None else read_rules(path, explainer.target_name_))
     explanations = explainer.explain(*explainer.training, sets="minimal", rules="minimal")
     return list(explanations.rules)
-
-
-def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None) -> Any:
-    """Read the rows that have an outcome, and their outcomes."""
-    from suffice._cli.rows import check_column, with_outcome
-    from suffice._io.explainer_file import outcomes_of, text_columns
-    from suffice._io.files import read_table
-
-    name = target or explainer.target_name_
-    frame: pl.DataFrame = read_table(path, text_columns=text_columns(explainer, name))
-    check_column(frame.columns, name, path, "--target")
-    frame = with_outcome(frame, name)
-    y = outcomes_of(frame, name)
-    return (frame if name in explainer.fitted_.encoding.names else frame.drop(name)), y
 
 
 def _print(checked: CertifiedRules) -> None:

@@ -12,8 +12,6 @@ from suffice._cli.printing import note, say, say_block
 from suffice._text import counted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from suffice.changes.values import Changes
     from suffice.explainer import SufficientExplainer
 
@@ -73,19 +71,18 @@ def change(
     in words ([bold]what_changes[/]) and as a [bold]box[/], its [bold]probability, plausibility, support[/], and the
     [bold]nearest[/] miss if there is none.
     """
-    from suffice._io.explainer_file import load_explainer_file
+    from suffice._cli.rows import read_rows
     from suffice._io.output import format_of_output
 
-    kind = "text" if output == "-" else format_of_output(output, FORMATS, [explainer, rows])
-    if output == "-" and not sys.stdout.isatty():
-        kind = "text" if n_rows is not None else "jsonl"
-    loaded = load_explainer_file(explainer, options.changed_settings(ignore_extra, unseen=unseen))
+    is_text = sys.stdout.isatty() or n_rows is not None
+    kind = format_of_output(output, FORMATS, [explainer, rows]) or ("text" if is_text else "jsonl")
+    loaded = options.load(explainer, ignore_extra, unseen=unseen)
     limit = n_rows if n_rows or kind != "text" else options.N_SHOWN
-    frame, names = read_rows(loaded, rows, ids or [], limit)
+    part = read_rows(loaded, rows, kept=ids or [], limit=limit, outcomes="unused")
     loaded = options.with_model(loaded, model)
     directions: Any = dict(_pair("--direction", text) for text in direction or ())
     changes = loaded.what_if(
-        frame,
+        part.X,
         None if target is None else options.read_target(target, loaded),
         fixed=None if fixed is None else options.read_names(fixed),
         only=None if only is None else options.read_names(only),
@@ -95,7 +92,7 @@ def change(
         max_size=max_size,
         min_plausibility=min_plausibility,
         pi=pi,
-        ids=names,
+        ids=part.ids,
     )
     _write(changes, output, kind)
     if output != "-":
@@ -118,23 +115,6 @@ def _bounds(explainer: SufficientExplainer, name: str, text: str) -> Any:
     if not sign:
         raise ValueError(f"--bounds of {name!r} must be LOW..HIGH, either of which may be empty, got {text!r}.")
     return low or None, high or None
-
-
-def read_rows(
-    explainer: SufficientExplainer, path: str, ids: list[str], limit: int | None
-) -> tuple[pl.DataFrame, list[str] | None]:
-    """Read the rows of a table file, and their names."""
-    from suffice._cli.rows import check_column
-    from suffice._io.explainer_file import text_columns
-    from suffice._io.files import read_table
-
-    frame: pl.DataFrame = read_table(path, text_columns=text_columns(explainer))
-    frame = frame if limit is None else frame.head(limit)
-    for name in ids:
-        check_column(frame.columns, name, path, "--id")
-    names = [" ".join(map(str, row)) for row in frame.select(ids).rows()] if ids else None
-    spare = {*ids, explainer.target_name_} - set(explainer.fitted_.encoding.names)
-    return frame.drop([name for name in frame.columns if name in spare]), names
 
 
 def _write(changes: Changes, output: str, kind: str) -> None:

@@ -14,7 +14,7 @@ from suffice._text import counted
 
 if TYPE_CHECKING:
     from suffice._cli.rows import ExplainedRows, FileRows
-
+    from suffice.explainer import SufficientExplainer
 
 FORMATS = ("csv", "parquet", "json", "jsonl")
 OutputFormat = Literal["text", "json", "jsonl", "csv", "parquet"]
@@ -68,13 +68,20 @@ def explain(
     rule_sql, support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything.
     """
     from suffice._cli.parts import explain_in_parts, is_in_parts
+    from suffice._io.output import format_of_output
+    from suffice._io.result_table import check_kept
 
-    kind = _output_format(output, format, [explainer, rows])
-    settings = options.changed_settings(
-        ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
+    kind = format_of_output(output, FORMATS, [explainer, rows], requested=format)
+    kind = kind or ("text" if sys.stdout.isatty() else "jsonl")
+    if kind == "parquet" and output == "-" and sys.stdout.isatty():
+        raise ValueError("A terminal cannot show parquet: name a file with -o, or choose another --format.")
+    loaded = options.load(
+        explainer, ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
     )
     limit = n_rows if n_rows is not None or kind != "text" else options.N_SHOWN
-    opened = _open(explainer, rows, settings, rules, ids, limit=limit, target=target, sets=sets, check=check)
+    opened = _open(loaded, rows, rules, ids, limit=limit, target=target, sets=sets, check=check)
+    if kind in ("csv", "parquet"):
+        check_kept(opened.kept, "--id", with_row=True)
     if is_in_parts(opened, output, kind, batch):
         explain_in_parts(opened, output, kind, explainer_path=explainer, batch=batch)
     else:
@@ -85,30 +92,11 @@ def explain(
         note(f"{counted(opened.n_more, 'more row')}: --rows N shows more of them, -o FILE writes all.")
 
 
-def _open(
-    explainer: str, rows: str, settings: dict[str, Any], rules: str, ids: list[str] | None, **questions: Any
-) -> FileRows:
-    """Open the rows that a saved explainer is to explain with some settings changed."""
+def _open(explainer: SufficientExplainer, rows: str, rules: str, ids: list[str] | None, **questions: Any) -> FileRows:
+    """Open the rows that are to be explained."""
     from suffice._cli.rows import open_rows
-    from suffice._io.explainer_file import load_explainer_file
 
-    loaded = load_explainer_file(explainer, settings)
-    return open_rows(loaded, rows, kept=ids or [], rules=None if rules == "none" else rules, **questions)
-
-
-def _output_format(output: str, requested: str | None, inputs: list[str]) -> str:
-    from suffice._io.output import check_output, format_of_output
-
-    if output != "-":
-        if requested is None:
-            return format_of_output(output, FORMATS, inputs)
-        check_output(output, inputs)
-        return requested
-    if requested is None:
-        return "text" if sys.stdout.isatty() else "jsonl"
-    if requested == "parquet" and sys.stdout.isatty():
-        raise ValueError(f"A terminal cannot show {requested}: name a file with -o, or choose another --format.")
-    return requested
+    return open_rows(explainer, rows, kept=ids or [], rules=None if rules == "none" else rules, **questions)
 
 
 def _write(explained: ExplainedRows, output: str, kind: str) -> None:
@@ -166,12 +154,11 @@ def report(
     from suffice._io.output import format_of_output, write_bytes
     from suffice._show.report import make_report
 
-    if output != "-":
-        format_of_output(output, ["html"], [explainer, rows])
-    settings = options.changed_settings(
-        ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
+    format_of_output(output, ["html"], [explainer, rows])
+    loaded = options.load(
+        explainer, ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
     )
-    opened = _open(explainer, rows, settings, rules, ids, limit=n_rows, target=target, sets=sets, check=check)
+    opened = _open(loaded, rows, rules, ids, limit=n_rows, target=target, sets=sets, check=check)
     explanations = opened.explain_all().explanations
     page = make_report(explanations, title=title)
     write_bytes(page.encode(errors="xmlcharrefreplace"), output)

@@ -223,12 +223,11 @@ def info(explainer: options.Explainer) -> None:
 
     [cyan]suffice info bikes.suffice | grep Fidelity[/]
     """
-    from suffice._io.explainer_file import load_explainer_file
     from suffice._io.saved import read_origin
     from suffice._io.sources import format_bytes
     from suffice.checks.quality import text_of_focus
 
-    loaded = load_explainer_file(explainer)
+    loaded = options.load(explainer)
     about = loaded.describe() | read_origin(explainer)
     size = Path(explainer).stat().st_size
     forest = about["forest"]

@@ -122,9 +122,12 @@ def read_candidates(text: str | None) -> dict[str, Any]:
     return {"candidates": read_names(text)}
 
 
-def changed_settings(ignore_extra: bool, candidates: str | None = None, **settings: Any) -> dict[str, Any]:
-    """Collect the settings of a saved explainer that options change; those that are None stay as they are."""
-    return {**settings, "extra_columns": "ignore" if ignore_extra else None, **read_candidates(candidates)}
+def load(path: str, ignore_extra: bool = False, candidates: str | None = None, **settings: Any) -> SufficientExplainer:
+    """Load a saved explainer with the settings that options change; those that are None stay as they are."""
+    from suffice._io.explainer_file import load_explainer_file
+
+    changed = {**settings, "extra_columns": "ignore" if ignore_extra else None, **read_candidates(candidates)}
+    return load_explainer_file(path, changed)
 
 
 def read_target(text: str, explainer: SufficientExplainer, option: str = "--target") -> Any:

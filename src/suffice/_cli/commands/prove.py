@@ -9,7 +9,6 @@ import typer
 
 from suffice._cli.commands import options
 from suffice._cli.commands.certify import DOES_NOT_HOLD, rules_to_check
-from suffice._cli.commands.change import read_rows
 from suffice._cli.printing import say, working
 
 if TYPE_CHECKING:
@@ -61,13 +60,13 @@ def prove(
 
     [cyan]suffice prove loans.suffice new.csv --model model.json --certain[/]
     """
-    from suffice._io.explainer_file import load_explainer_file
+    from suffice._cli.rows import read_rows
 
     if certain and rows is None:
         raise ValueError("--certain needs ROWS: the rows whose decisions are to be fixed.")
-    loaded = load_explainer_file(explainer, {})
+    loaded = options.load(explainer)
     read = _read_model(loaded, model, classes)
-    frame = None if rows is None else read_rows(loaded, rows, [], n_rows)[0]
+    frame = None if rows is None else read_rows(loaded, rows, limit=n_rows, outcomes="unused").X
     with working("Proving"):
         if certain:
             answers: Any = loaded.certain_reasons(frame, read, max_seconds=max_seconds)

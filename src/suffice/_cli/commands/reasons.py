@@ -64,19 +64,16 @@ def reasons(
     0: every adverse row has reasons; 4: some were refused and need human review; 2: bad input.
     """
     from suffice._cli.rows import ReasonedRows, open_rows
-    from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
     from suffice._io.records import RecordContext, digest_of, read_key
     from suffice._io.sources import file_digest
     from suffice.reasons.code_book import CodeBook
 
     is_text = output == "-" and (sys.stdout.isatty() or n_rows is not None)
-    if output != "-":
-        format_of_output(output, ("jsonl",), [explainer, rows, codes])
-    settings = options.changed_settings(
-        ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
+    format_of_output(output, ("jsonl",), [explainer, rows, codes])
+    loaded = options.load(
+        explainer, ignore_extra, candidates, pi=pi, levels=levels, confidence=confidence, unseen=unseen
     )
-    loaded = load_explainer_file(explainer, settings)
     book, secret = None if codes is None else CodeBook.read(codes), read_key(key)
     # Parts of a run with other options, or signed with another key, are not continued.
     fingerprint: dict[str, Any] = {

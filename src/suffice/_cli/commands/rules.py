@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -60,14 +59,11 @@ def rules(
 
     [cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]
     """
-    from suffice._io.explainer_file import load_explainer_file
-    from suffice._io.output import check_output, write_bytes
+    from suffice._io.output import format_of_output, write_bytes
 
-    if output != "-":
-        check_output(output, [explainer, table])
-    kind = format or _format_of(output)
-    settings = options.changed_settings(ignore_extra, pi=pi, levels=levels, confidence=confidence, unseen=unseen)
-    loaded = load_explainer_file(explainer, settings)
+    kinds, inputs = [*dict.fromkeys(_FORMATS.values())], [explainer, table]
+    kind = format_of_output(output, kinds, inputs, requested=format, formats=_FORMATS) or "text"
+    loaded = options.load(explainer, ignore_extra, pi=pi, levels=levels, confidence=confidence, unseen=unseen)
     params: dict[str, Any] = {"max_rules": _read_max_rules(max_rules), "min_support": min_support}
     if min_precision is not None or loaded.task_ == "regression":
         params["min_precision"] = -math.inf if min_precision is None else min_precision
@@ -78,16 +74,6 @@ def rules(
         write_bytes(_content(rule_list, kind), output)
     if output != "-":
         note(f"{counted(len(rule_list.rules_), 'rule')} written to {output}.")
-
-
-def _format_of(output: str) -> str:
-    """Choose the format by the suffix of the output file."""
-    suffix = Path(output).suffix.lower()
-    if output != "-" and suffix not in _FORMATS:
-        problem = f"the suffix {suffix!r} is unknown" if suffix else "it has no suffix"
-        known = ", ".join(_FORMATS)
-        raise ValueError(f"The format of {output!r} is unclear: {problem}. Use one of {known}, or give --format.")
-    return _FORMATS.get(suffix, "text")
 
 
 def _read_max_rules(text: str) -> int | None:
@@ -108,7 +94,7 @@ def _collect(explainer: SufficientExplainer, table: str | None, check: Any, para
         with working("Collecting rules"):
             return kind.from_explainer(explainer, check=check, **params)
     questions: dict[str, Any] = {"sets": "minimal", "rules": "minimal", "check": check}
-    opened = open_rows(explainer, table, prefer_observed=True, **questions)
+    opened = open_rows(explainer, table, outcomes="preferred", **questions)
     explanations = opened.explain_all().explanations
     with working("Collecting rules"):
         return kind.from_explanations(explanations, **params)

@@ -369,5 +369,5 @@ def _download(sessions: Sessions, job: Job | None, stored: Any) -> Any:
         if kind == "html":
             explained.explanations.report(path, title=f"{workspace.name}: {workspace.explainer.target_name_}")
         else:
-            write_table(result_frame(explained.explanations, "polars", positions=explained.rows), str(path), kind)
+            write_table(result_frame(explained.explanations, "polars"), str(path), kind)
         return dcc.send_bytes(path.read_bytes(), path.name)
