@@ -13,7 +13,7 @@ from experiments.data.loaders import FOLDER_VARIABLE
 
 from suffice import SufficientExplainer
 from suffice._forest.fitting import decide_task, default_forest
-from suffice.errors import FidelityWarning, GiveawayWarning, RareCategoriesWarning, SearchSizeWarning
+from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
 
 FOREST = "forest."
 # The seeds of one draw and of the next are this far apart.
@@ -52,7 +52,7 @@ class Plan:
             settings["forest"] = forest.set_params(**of_forest)
         explainer = SufficientExplainer(random_state=seed, n_jobs=self.n_jobs, **settings)
         with warnings.catch_warnings():
-            for category in (FidelityWarning, GiveawayWarning, RareCategoriesWarning):
+            for category in (FidelityWarning, RareCategoriesWarning):
                 warnings.simplefilter("ignore", category)
             return explainer.fit(X, y)
 

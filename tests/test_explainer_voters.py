@@ -10,7 +10,6 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer, _core
 from suffice._forest.candidates import LEAST_GAIN, measure_gains, n_by_paths
-from suffice._forest.trees import list_trees
 from suffice.checks.refits import regrow
 
 
@@ -123,7 +122,7 @@ def test_gains_and_their_errors_are_those_of_the_page(parity, is_class, counts):
     fitted = SufficientExplainer(forest.fit(X, y), counts=counts, groups=groups, n_jobs=1).fit(X, y).fitted_
     gains, errors = measure_gains(fitted.forest, fitted.variables, 2)
     outcomes = np.eye(3)[y] if is_class else y[:, None]
-    trees = list(list_trees(fitted.forest.trees))
+    trees = list(fitted.forest.trees)
     for v, columns in enumerate(fitted.variables.columns):
         of_rows = gains_of_rows(trees, fitted.forest.X, outcomes, columns)
         np.testing.assert_allclose(gains[v], of_rows.sum(), rtol=1e-9, atol=1e-15)
@@ -160,7 +159,7 @@ def test_candidates_by_paths_are_those_whose_splits_gain_most(parity):
         n_threads=1,
     )[0]
     pairs = [{projected.candidates[i] for i in range(12) if int(mask[0]) >> i & 1} for mask in arrays.masks]
-    trees = list(list_trees(fitted.forest.trees))
+    trees = list(fitted.forest.trees)
     gains = [path_gains(trees, X, y, x) for x in X[:20]]
     assert pairs == [set(np.argsort(-gain)[:2].tolist()) for gain in gains]
     assert len({tuple(sorted(pair)) for pair in pairs}) > 1

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 __all__ = [
     "CountsWarning",
     "FidelityWarning",
-    "GiveawayWarning",
     "IdentifierWarning",
     "InputError",
     "InputTypeError",
@@ -118,10 +117,6 @@ class CountsWarning(UserWarning):
 
 class FidelityWarning(UserWarning):
     """The forest follows the outcomes poorly, so its explanations say little."""
-
-
-class GiveawayWarning(UserWarning):
-    """One column alone predicts the outcomes nearly without error: it may be the outcome under another name."""
 
 
 class IdentifierWarning(UserWarning):

@@ -22,7 +22,6 @@ from suffice._forest import asked_rows
 from suffice._forest.asked_rows import AskedRows, ask_about
 from suffice._forest.fitted import Declared
 from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest
-from suffice._forest.giveaways import warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, DEFAULT_PI, PAPER, Settings, check_changes
 from suffice._table.encoding import EncodedRows
@@ -290,7 +289,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         """
         refuse_arguments(unsupported)
         self._fit(X, y, holdout, Declared(focus, fixed))
-        warn_of_giveaways(self.fitted_)
         return self
 
     def _fit(self, X: Any, y: Any, holdout: float | None, declared: Declared) -> None:
@@ -354,7 +352,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X = for_model(X)
         explained = ExplainedModel(model, probability_of, X)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
-        # A model may well use one column only: no warning of giveaways.
         explainer._fit(X, outputs, holdout, Declared(focus, fixed))
         explainer.fitted_ = state_of_model(explainer.fitted_, explained, outputs, has_alpha="alpha" in params)
         return explainer

@@ -6,12 +6,12 @@ The explainer is broadcast in the form in which it is saved; what is done with a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from suffice._io import batches
 from suffice._io.batches import load_in_worker
-from suffice._io.result_table import ValueType, types_in
+from suffice._io.result_table import types_in
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
@@ -59,7 +59,7 @@ def explain(
     >>> lines = spark.explain("explainer.suffice", rows, keep="id")  # doctest: +SKIP
     >>> lines.where("not is_sufficient").count()  # doctest: +SKIP
     """
-    from pyspark.sql import functions
+    from pyspark.sql import functions, types
 
     known, load = _broadcast(frame, explainer, n_jobs)
     request = batches.BatchRequest.of(known, frame.columns, target, keep, batches.read_options(options))
@@ -83,7 +83,10 @@ def explain(
 
     # `mapInArrow` asks for columns by their bare names, and would take "a.b" for a part of "a".
     needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(request.needed)]
-    return frame.select(needed).mapInArrow(explain_partition, _schema(frame, request.keep, batches.batch_types(known)))
+    type_of = types_in("spark")
+    lines = [types.StructField(name, type_of[held]) for name, held in batches.batch_types(known).items()]
+    schema = types.StructType([*(frame.schema[name] for name in request.keep), *lines])
+    return frame.select(needed).mapInArrow(explain_partition, schema)
 
 
 def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExplainer, Callable[[], Any]]:
@@ -97,11 +100,3 @@ def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExpla
     known, content = batches.read_explainer(explainer)
     digest, carried = digest_of(content), context.broadcast(content)
     return known, lambda: load_in_worker(digest, lambda: carried.value, n_jobs)
-
-
-def _schema(frame: Any, keep: Sequence[str], result_types: Mapping[str, ValueType]) -> Any:
-    from pyspark.sql import types
-
-    type_of = types_in("spark")
-    lines = [types.StructField(name, type_of[value_type]) for name, value_type in result_types.items()]
-    return types.StructType([*(frame.schema[name] for name in keep), *lines])

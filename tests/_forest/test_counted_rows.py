@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._forest.trees import list_trees
 from suffice.explaining.search import find_sufficient_sets
 
 RNG = np.random.default_rng(0)
@@ -47,7 +46,7 @@ def test_probabilities_are_those_of_the_definition_on_the_rows_counted(kind, cou
     explainer = fit(kind, counts=counts)
     assert explainer.min_node_size_ == least
     trees = trees_of(explainer.forest_, counts, len(X))
-    for tree, counted in zip(trees, list_trees(explainer.fitted_.forest.trees), strict=True):
+    for tree, counted in zip(trees, explainer.fitted_.forest.trees, strict=True):
         n_times, n_before = (np.bincount(rows, minlength=len(X)) for rows in (counted.rows, tree.rows))
         assert len(counted.rows) == most
         assert (n_times <= n_before).all()
@@ -72,7 +71,7 @@ def test_predictions_stay_those_of_the_whole_forest(most):
 def test_an_interval_comes_from_the_last_node_that_has_rows(most):
     """With 20 of 400 rows and leaves of 8 most leaves hold none."""
     explainer = fit("numbers", alpha=0.01, counts="bootstrap")
-    trees = list_trees(explainer.fitted_.forest.trees)
+    trees = explainer.fitted_.forest.trees
     assert sum((tree.n_rows[tree.left < 0] == 0).sum() for tree in trees) > 10
     values = np.sort(explainer.fitted_.training[1])
     for e in explainer.explain(X[:50], rules=None):

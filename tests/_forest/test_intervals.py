@@ -73,7 +73,7 @@ def test_errors_are_those_of_the_trees_that_did_not_draw_the_row_without_the_row
     errors = explainer.fitted_.errors
     counted = list(counted_rows(forest, "out-of-bag", len(X)))
     if most == 10:
-        counted = [tree.rows for tree in trees.list_trees(explainer.fitted_.forest.trees)]
+        counted = [tree.rows for tree in explainer.fitted_.forest.trees]
         assert {len(rows) for rows in counted} == {10}
     own, distances, weights = slow_errors(forest, counted)
     np.testing.assert_allclose(errors.own, own, atol=1e-6)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from suffice._forest.outcomes import (
     Outcomes,
-    intervals_around,
     outcomes_of_classes,
     outcomes_of_intervals,
     rank_classes,
@@ -60,16 +59,11 @@ def test_the_ranks_of_an_interval_are_those_of_the_outcomes_in_it(y_values, ends
         assert bool(kept) or first > last
 
 
-def test_a_radius_is_the_distance_to_both_ends():
-    intervals = intervals_around(np.array([1.0, -2.0]), 1.5)
-    assert intervals.tolist() == [[-0.5, 2.5], [-3.5, -0.5]]
-
-
 @pytest.mark.parametrize("has_intervals", [True, False])
 def test_parts_that_are_joined_are_the_whole(has_intervals):
     numbers = np.array([3.0, 1.0, 2.0, 5.0])
     if has_intervals:
-        whole = outcomes_of_intervals(numbers, intervals_around(numbers, 1.0), np.unique(numbers))
+        whole = outcomes_of_intervals(numbers, np.stack([numbers - 1, numbers + 1], axis=1), np.unique(numbers))
     else:
         whole = outcomes_of_classes(numbers, np.unique(numbers))
 
@@ -87,7 +81,7 @@ def test_parts_that_are_joined_are_the_whole(has_intervals):
 
 def test_some_of_the_outcomes_are_taken_in_their_order():
     numbers = np.array([1.0, 2.0, 3.0])
-    outcomes = outcomes_of_intervals(numbers, intervals_around(numbers, 1.0), np.arange(5.0))
+    outcomes = outcomes_of_intervals(numbers, np.stack([numbers - 1, numbers + 1], axis=1), np.arange(5.0))
     some = outcomes.take(np.array([2, 0]))
     assert len(some) == 2
     assert some.values.tolist() == [3.0, 1.0]

@@ -62,7 +62,8 @@ def test_the_bar_changes_no_answer(explain, capsys):
 )
 def test_a_bar_is_shown_on_a_terminal_or_in_a_notebook(show, is_terminal, in_notebook, is_shown, monkeypatch, capsys):
     as_terminal(monkeypatch, is_terminal)
-    monkeypatch.setattr("suffice._forest.progress._in_notebook", lambda: in_notebook)
+    if in_notebook:
+        monkeypatch.setitem(sys.modules, "ipykernel", sys)
     with progress_bar(10, show) as show_done:
         assert (show_done is not None) == is_shown
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._forest.trees import FittedForest, PlainForest, describe_forest, list_trees, takes_missing
+from suffice._forest.trees import FittedForest, PlainForest, takes_missing
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 6, size=(400, 4)).astype(np.float32)
@@ -36,14 +36,13 @@ def test_a_fitted_forest_of_another_table_is_still_refused():
 @pytest.mark.parametrize("kind", FORESTS)
 def test_the_arrays_are_those_of_scikit_learn(kind):
     forest = clone(FORESTS[kind]).fit(X, {"classes": CLASSES, "numbers": NUMBERS}[kind])
-    trees = list(list_trees(forest))
+    trees = count_rows(forest, X, "bootstrap")
     assert len(trees) == 6
     for tree, estimator, drawn in zip(trees, forest.estimators_, forest.estimators_samples_, strict=True):
         assert tree.rows.tolist() == sorted(drawn.tolist())
         assert tree.left is estimator.tree_.children_left or (tree.left == estimator.tree_.children_left).all()
         np.testing.assert_array_equal(tree.threshold, estimator.tree_.threshold)
         assert tree.value.shape == (estimator.tree_.node_count, 2 if kind == "classes" else 1)
-        assert tree.n_rows[0] == len(drawn)
 
 
 def count_rows(forest, table, counts):
@@ -58,17 +57,15 @@ def test_a_forest_with_other_counts_keeps_its_splits(kind, counts):
     counted = count_rows(forest, X, counts)
     assert isinstance(counted, PlainForest)
     assert len(counted) == 6
-    assert describe_forest(counted) == describe_forest(forest)
-    for tree, whole, estimator in zip(counted.trees, list_trees(forest), forest.estimators_, strict=True):
-        np.testing.assert_array_equal(tree.threshold, whole.threshold)
-        np.testing.assert_array_equal(tree.value, whole.value)
-        drawn = whole.rows.tolist()
+    for tree, estimator, rows in zip(counted, forest.estimators_, forest.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(tree.threshold, estimator.tree_.threshold)
+        np.testing.assert_array_equal(tree.value, estimator.tree_.value[:, 0, :])
+        drawn = sorted(rows.tolist())
         out = [row for row in range(400) if row not in drawn]
         assert tree.rows.tolist() == {"bootstrap": drawn, "out-of-bag": out, "all": list(range(400))}[counts]
         assert tree.rows.dtype == np.int32
         leaves = estimator.tree_.apply(X[tree.rows])
         assert tree.n_rows.tolist() == np.bincount(leaves, minlength=len(tree.left)).tolist()
-    assert list(list_trees(counted)) == list(counted.trees)
 
 
 def test_a_tree_that_drew_every_row_counts_the_rows_that_it_drew():
@@ -94,14 +91,14 @@ def test_the_rows_of_another_table_are_refused_though_any_rows_could_be_counted(
 
 
 def test_a_forest_is_described_by_its_parameters():
-    assert describe_forest(FORESTS["numbers"]) == {
+    assert count_rows(clone(FORESTS["numbers"]).fit(X, NUMBERS), X, "bootstrap").describe() == {
         "kind": "RandomForestRegressor",
         "n_estimators": 6,
         "min_samples_leaf": 8,
         "max_depth": None,
         "max_features": 1.0,
     }
-    assert describe_forest(PlainForest("ExtraTreesRegressor", {"n_estimators": 3}, True, ())) == {
+    assert PlainForest("ExtraTreesRegressor", {"n_estimators": 3}, True, ()).describe() == {
         "kind": "ExtraTreesRegressor",
         "n_estimators": 3,
     }
@@ -113,8 +110,6 @@ def test_a_forest_is_described_by_its_parameters():
         (None, True),
         (RandomForestClassifier(), True),
         (RandomForestClassifier(monotonic_cst=[1, 0, 0, 0]), False),
-        (PlainForest("RandomForestClassifier", {}, True, ()), True),
-        (PlainForest("RandomForestClassifier", {}, False, ()), False),
     ],
 )
 def test_whether_a_forest_takes_missing_values(forest, is_taken):

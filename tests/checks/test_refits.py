@@ -10,7 +10,6 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from small_explainers import CLASSES, NUMBERS, X, classifier, regressor
 
 from suffice import SufficientExplainer
-from suffice._forest.trees import list_trees
 from suffice._io.saved import from_bytes, to_bytes
 from suffice.checks.refits import (
     best_sets,
@@ -37,7 +36,7 @@ def of_numbers():
 
 
 def same_trees(first, second):
-    pairs = zip(list_trees(first.forest.trees), list_trees(second.forest.trees), strict=True)
+    pairs = zip(first.forest.trees, second.forest.trees, strict=True)
     return all(np.array_equal(a.threshold, b.threshold) and np.array_equal(a.rows, b.rows) for a, b in pairs)
 
 

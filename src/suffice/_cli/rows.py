@@ -6,7 +6,6 @@ Writing the answers for a large file part by part is left to ``parts``.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
     from suffice.explaining.explanations import Explanations
 
-N_MANY = 1000  # with at least this many rows, a terminal shows that the work has begun
 N_SCANNED = 2**20  # rows of the column of outcomes that are in memory at a time
 
 
@@ -154,8 +152,6 @@ class FileRows:
 
     def explain_all(self) -> ExplainedRows:
         """Explain all rows at once."""
-        if self.n_rows >= N_MANY and sys.stderr.isatty():  # the library's bar only comes after the intervals
-            note(f"Explaining {self.n_rows} rows ...")
         return self.explain(self.read(0, self.end))
 
     def empty(self) -> pl.DataFrame:

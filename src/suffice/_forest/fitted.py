@@ -19,20 +19,13 @@ from suffice._forest.intervals import DEFAULT_ALPHA, OutOfBagErrors, calibrated_
 from suffice._forest.outcomes import (
     Floats,
     Outcomes,
-    intervals_around,
     outcomes_of_classes,
     outcomes_of_intervals,
     read_focus,
 )
 from suffice._forest.projection import MAX_VARIABLES, ProjectedForest
 from suffice._forest.settings import LEAST_LEVEL, Settings, level_by_odds
-from suffice._forest.trees import (
-    Counts,
-    FittedForest,
-    PlainForest,
-    describe_forest,
-    takes_missing,
-)
+from suffice._forest.trees import Counts, FittedForest, PlainForest
 from suffice._table.input import as_finite, check_finite
 from suffice._text import format_confidence, format_level, join
 from suffice.errors import check_number
@@ -213,10 +206,6 @@ class Fitted:
     def _column_names(self) -> list[str]:
         return [column.name for column in self.encoding.columns]
 
-    @cached_property
-    def _takes_missing(self) -> bool:
-        return takes_missing(self.estimator)
-
     @property
     def training(self) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """The training table as the forest sees it, and its outcomes."""
@@ -275,7 +264,7 @@ class Fitted:
     def encode(self, table: Table, unseen: Literal["error", "missing"] | None = None) -> NDArray[np.float32]:
         """Turn a table with the columns of the training table into the finite matrix that the forest sees."""
         X = self.encoding.encode(table, self.settings.unseen if unseen is None else unseen)
-        check_finite(X, self._column_names, self._takes_missing)
+        check_finite(X, self._column_names, self.forest.trees.takes_missing)
         return X
 
     def predict(self, X: NDArray[np.float32]) -> NDArray[Any]:
@@ -296,7 +285,7 @@ class Fitted:
             return outcomes_of_classes(y, self.classes)
         numbers = as_finite(y)
         if self.radius is not None:
-            intervals: Floats = intervals_around(numbers, self.radius)
+            intervals: Floats = np.stack([numbers - self.radius, numbers + self.radius], axis=1)
             if self.is_probability:
                 intervals = np.clip(intervals, 0.0, 1.0)
         else:
@@ -385,7 +374,7 @@ class Fitted:
             "variables": list(self.variables.names),
             "candidates": list(self.candidate_names),
             **{name: getattr(self, name) for name in ("n_searched", "fidelity", "fidelity_by_class", "has_signal")},
-            "forest": describe_forest(self.estimator),
+            "forest": self.forest.trees.describe(),
             "settings": settings,
             "versions": dict(_versions()),
         }

@@ -42,62 +42,50 @@ class ExplainedModel:
 
 
 def ask_model(model: Any, X: Any, n_rows: int, probability_of: Any = None) -> NDArray[Any]:
-    """Compute the outputs of a model for the rows of a table."""
-    if probability_of is not None:
-        return _ask_for_probability(model, X, n_rows, probability_of)
-    outputs, name = _call(model, X)
-    outputs = _check_shape(outputs, n_rows, name)
-    if outputs.ndim == 1:
-        return outputs
-    classes = np.asarray(getattr(model, "classes_", np.arange(outputs.shape[1])))
-    if len(classes) != outputs.shape[1]:
-        raise ValueError(f"`{name}` gave scores of {outputs.shape[1]} classes, but the model has {len(classes)}.")
-    return np.asarray(classes[np.argmax(outputs, axis=1)])
-
-
-def _call(model: Any, X: Any) -> tuple[NDArray[Any], str]:
-    if hasattr(model, "predict"):
-        return _to_array(model.predict(X)), "model.predict"
-    if callable(model):
-        return _to_array(model(X)), "model"
-    raise TypeError(f"`model` must have a method `predict` or be a function of the table, got {type(model).__name__}.")
-
-
-def _ask_for_probability(model: Any, X: Any, n_rows: int, label: Any) -> NDArray[Any]:
-    if hasattr(model, "predict_proba"):
-        outputs, name = _to_array(model.predict_proba(X)), "model.predict_proba"
-    elif callable(model) and not hasattr(model, "predict"):
-        outputs, name = _call(model, X)
-    else:
-        raise TypeError(
-            f"`probability_of` needs a model with `predict_proba` or a function, got {type(model).__name__}."
-        )
-    outputs = _check_shape(outputs, n_rows, name)
-    if outputs.ndim == 1:
-        raise ValueError(f"`probability_of` needs one column for each class; `{name}` gave one number a row.")
-    classes = np.asarray(getattr(model, "classes_", np.arange(outputs.shape[1]))).tolist()
-    if label not in classes:
-        raise ValueError(
-            f"`probability_of` must be one of the model's classes, {classes}, got {label!r}."
-            f"{did_you_mean(label, map(str, classes))}"
-        )
-    return np.asarray(outputs[:, classes.index(label)])
-
-
-def _check_shape(outputs: NDArray[Any], n_rows: int, name: str) -> NDArray[Any]:
+    """Compute the outputs of a model for the rows of a table: its decisions, or the probability of one class."""
+    outputs, name = _call(model, X, wants_scores=probability_of is not None)
     shape: Sequence[int] = outputs.shape
     if outputs.ndim not in (1, 2) or shape[0] != n_rows or 0 in shape[1:]:
         raise ValueError(
             f"`{name}` must give one output for each of the {n_rows} rows, or one score for each class, got shape "
             f"{tuple(shape)}."
         )
-    return outputs[:, 0] if outputs.ndim == 2 and shape[1] == 1 else outputs
+    if outputs.ndim == 1 or shape[1] == 1:
+        if probability_of is not None:
+            raise ValueError(f"`probability_of` needs one column for each class; `{name}` gave one number a row.")
+        return outputs.reshape(n_rows)
+    classes = np.asarray(getattr(model, "classes_", np.arange(shape[1])))
+    if len(classes) != shape[1]:
+        raise ValueError(f"`{name}` gave scores of {shape[1]} classes, but the model has {len(classes)}.")
+    if probability_of is None:
+        return np.asarray(classes[np.argmax(outputs, axis=1)])
+    known = classes.tolist()
+    if probability_of not in known:
+        raise ValueError(
+            f"`probability_of` must be one of the model's classes, {known}, got {probability_of!r}."
+            f"{did_you_mean(probability_of, map(str, known))}"
+        )
+    return np.asarray(outputs[:, known.index(probability_of)])
 
 
-def _to_array(outputs: Any) -> NDArray[Any]:
+def _call(model: Any, X: Any, *, wants_scores: bool) -> tuple[NDArray[Any], str]:
+    """Return the outputs of a model, or its scores for each class, and what was asked."""
+    method = "predict_proba" if wants_scores else "predict"
+    if hasattr(model, method):
+        outputs, name = getattr(model, method)(X), f"model.{method}"
+    elif callable(model) and not hasattr(model, "predict"):
+        outputs, name = model(X), "model"
+    elif wants_scores:
+        raise TypeError(
+            f"`probability_of` needs a model with `predict_proba` or a function, got {type(model).__name__}."
+        )
+    else:
+        raise TypeError(
+            f"`model` must have a method `predict` or be a function of the table, got {type(model).__name__}."
+        )
     if hasattr(outputs, "detach"):  # torch: a tensor that can be differentiated does not become an array by itself
         outputs = outputs.detach().cpu()
-    return np.asarray(outputs)
+    return np.asarray(outputs), name
 
 
 def are_probabilities(model: Any, outputs: NDArray[Any], probability_of: Any = None) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from scipy.special import expit
 from suffice import _core
 from suffice._forest.intervals import N_STEPS, ROUNDING, SPREAD_LEVELS, OutOfBagErrors, prediction_and_spread
 from suffice._forest.outcomes import Floats, Outcomes, Target
-from suffice._forest.trees import Counts, FittedForest, OutOfBag, list_trees, most_counted, spaced_rows
+from suffice._forest.trees import Counts, FittedForest, OutOfBag, most_counted, spaced_rows
 from suffice._text import format_label
 
 if TYPE_CHECKING:
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
 
 def rows_not_drawn(forest: FittedForest, counts: Counts) -> NDArray[np.bool_]:
     """Find the training rows that each tree is known not to have drawn."""
-    trees, most = list(list_trees(forest.trees)), most_counted(forest.trees)
-    is_out = np.zeros((len(trees), len(forest.X)), dtype=bool)
-    for t, tree in enumerate(trees):
+    most = most_counted(forest.trees)
+    is_out = np.zeros((len(forest.trees), len(forest.X)), dtype=bool)
+    for t, tree in enumerate(forest.trees):
         is_counted = np.zeros(len(forest.X), dtype=bool)
         is_counted[tree.rows] = True
         if counts == "bootstrap" and len(tree.rows) != most:  # so many are a sample, and others may have been drawn
@@ -210,13 +209,14 @@ def uses_votes(state: Fitted) -> bool:
 
 def calibration_of(state: Fitted, target: Target) -> Calibration:
     """Return how often a target is reached where the trees vote for it, and learn it if it is not known yet."""
-    known = _LEARNT.setdefault(state.forest, {})
+    known = state.forest.learnt
     if target not in known and state.out_of_bag is not None and state.classes is not None:
         is_wanted = target.holds(state.classes)
         known[target] = Calibration.learn(state.out_of_bag[:, is_wanted].sum(axis=1), is_wanted[state.forest.y_rank])
     elif target not in known and (state.errors is not None or state.interval_scores is not None):  # numbers, out of bag
         known[target] = _learn_of_numbers(state, target)
-    return known.get(target, Calibration())
+    calibration: Calibration = known.get(target, Calibration())
+    return calibration
 
 
 def class_probabilities(state: Fitted, X: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -227,11 +227,11 @@ def class_probabilities(state: Fitted, X: NDArray[np.float32]) -> NDArray[np.flo
         shares = state.projected.cumulative_shares(X, None, ends, state.settings.n_threads)
         return np.diff(shares, axis=1, prepend=0.0)
     forest = state.forest
-    if forest not in _CLASS_CURVES:
+    if "curves" not in forest.learnt:
         targets = [Target((label,), 0.0, 0.0, format_label(label)) for label in state.classes.tolist()]
         curves = [calibration_of(state, target) for target in targets]
-        _CLASS_CURVES[forest] = np.array([[curve.slope, curve.intercept] for curve in curves])
-    slopes, intercepts = _CLASS_CURVES[forest].T
+        forest.learnt["curves"] = np.array([[curve.slope, curve.intercept] for curve in curves])
+    slopes, intercepts = forest.learnt["curves"].T
     chances = expit(slopes * _logit(forest.predict_leaves(X, state.settings.n_threads)) + intercepts)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))  # one class against the others, so up to a factor
 
@@ -255,11 +255,12 @@ def _probabilities_within(state: Fitted, X: NDArray[np.float32], outcomes: Outco
 
 
 def _learn_of_numbers(state: Fitted, target: Target) -> Calibration:
-    if state.forest not in _EXPECTED:
+    learnt = state.forest.learnt
+    if "expected" not in learnt:
         rows = spaced_rows(len(state.forest.X), N_CALIBRATED)
         is_out = rows_not_drawn(state.forest, state.counts)[:, rows].T
-        _EXPECTED[state.forest] = expected_ranks(state.forest, rows, is_out)
-    expected = _EXPECTED[state.forest]
+        learnt["expected"] = expected_ranks(state.forest, rows, is_out)
+    expected: RankWeights = learnt["expected"]
     is_wanted = target.holds(state.forest.y_values)
     return Calibration.learn(expected.shares(is_wanted), is_wanted[state.forest.y_rank[expected.rows]])
 
@@ -284,9 +285,3 @@ def probabilities_at(
     share = dict(zip(ends.tolist(), below.T, strict=True))
     shares = np.asarray(sum(share[int(run[-1]) + 1] - share[int(run[0])] for run in runs), dtype=np.float64)
     return calibrated(shares)
-
-
-# By forest, which the states with other settings share.
-_LEARNT: WeakKeyDictionary[FittedForest, dict[Target, Calibration]] = WeakKeyDictionary()
-_CLASS_CURVES: WeakKeyDictionary[FittedForest, NDArray[np.float64]] = WeakKeyDictionary()
-_EXPECTED: WeakKeyDictionary[FittedForest, RankWeights] = WeakKeyDictionary()

@@ -81,11 +81,6 @@ def outcomes_of_intervals(numbers: Floats, intervals: Floats, y_values: Floats) 
     return Outcomes(numbers, intervals, low.astype(np.uint32), high.astype(np.uint32))
 
 
-def intervals_around(numbers: Floats, radius: float) -> Floats:
-    """Make intervals of a fixed radius."""
-    return np.stack([numbers - radius, numbers + radius], axis=1)
-
-
 WORDS = ("above", "below", "more", "less")
 _EXAMPLES = "(200, 250), {'above': 200}, {'below': 100}, {'more': 50} or {'less': 50}"
 

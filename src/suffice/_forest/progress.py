@@ -34,16 +34,12 @@ def enter_stage(stage: str, done: int = 0, total: int = 0) -> None:
         report(done, total, stage)
 
 
-def _in_notebook() -> bool:
-    # A notebook kernel has loaded this module; asking for it must not load it.
-    return "ipykernel" in sys.modules
-
-
 def progress_bar(
     total: int, show: bool | None, what: str = "explaining", *, n_before: int = 0, unit: str = "row"
 ) -> AbstractContextManager[Callable[[int], object] | None]:
     """Show how many rows or other units are done; if no bar is wanted, there is nothing to report to."""
-    wants_bar = show if show is not None else _in_notebook() or sys.stderr.isatty()
+    # A notebook kernel has loaded ipykernel; asking for it must not load it.
+    wants_bar = show if show is not None else "ipykernel" in sys.modules or sys.stderr.isatty()
     return _bar(total, n_before, unit, what, 0 if show else 1) if wants_bar else nullcontext()
 
 

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 Side: TypeAlias = Literal["low", "high"]
 
 
-@dataclass(frozen=True)
-class CodedSide:
-    """One side of a box as the core finds it: the values v of a column with low < v <= high."""
-
-    column: int
-    low: np.float32
-    high: np.float32
-    missing: bool
-    values: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Ends:
     """The ends of boxes over a training table, in the user's own values."""
@@ -54,24 +43,32 @@ class Ends:
         kept = []
         everywhere = bool(core_box["holds_everywhere"])
         for c, column in enumerate(columns):
-            low, high = core_box["low"][c], core_box["high"][c]
-            side = CodedSide(column, low, high, bool(core_box["missing"][c]), bool(core_box["has_values"][c]))
-            condition = self._bounds(side, x[side.column], everywhere)
+            # The values v of the column with low < v <= high.
+            low, high, missing, has_values = (core_box[name][c] for name in ("low", "high", "missing", "has_values"))
+            condition = self._bounds(column, low, high, x[column], bool(missing), bool(has_values), everywhere)
             has_ends = (condition.low, condition.high) != (-math.inf, math.inf)
             is_open = condition.values and condition.labels is None and not has_ends
             # Where the data have no missing values, "is known" would say nothing.
-            if not (is_open and (side.missing or not self._has_missing(side.column))):
+            if not (is_open and (missing or not self._has_missing(column))):
                 kept.append(condition)
         return tuple(kept)
 
-    def _bounds(self, side: CodedSide, x: np.float32, everywhere: bool) -> Condition:
-        column = self.encoding.columns[side.column]
+    def _bounds(
+        self,
+        c: int,
+        low: np.float32,
+        high: np.float32,
+        x: np.float32,
+        missing: bool,
+        has_values: bool,
+        everywhere: bool,
+    ) -> Condition:
+        column = self.encoding.columns[c]
         name = self.encoding.names[column.source]
-        low, high = side.low, side.high
         is_whole = column.kind != "number" and (np.isnan(x) or x == np.floor(x))
         # Nothing but missing values lies between ends with the same whole part.
-        has_values = side.values and not (is_whole and np.floor(low) == np.floor(high))
-        fields: dict[str, Any] = {"missing": side.missing, "values": has_values, "part": column.part}
+        has_values = has_values and not (is_whole and np.floor(low) == np.floor(high))
+        fields: dict[str, Any] = {"missing": missing, "values": has_values, "part": column.part}
         if not has_values or (np.isinf(low) and np.isinf(high)):
             return Condition(name, **fields)
         if column.kind == "category":
@@ -80,11 +77,12 @@ class Ends:
                 fields.update(_labels_between(column, low, high))
             return Condition(name, **fields)
         reads = column.reads if is_whole else "number"  # the row itself may have a fraction
-        return Condition(name, **fields, **self._number_ends(side, x, is_whole, everywhere), reads=reads)
+        return Condition(name, **fields, **self._number_ends(c, low, high, x, is_whole, everywhere), reads=reads)
 
-    def _number_ends(self, side: CodedSide, x: np.float32, is_whole: bool, everywhere: bool) -> dict[str, Any]:
-        values = self.sorted_column(side.column)
-        low, high = side.low, side.high
+    def _number_ends(
+        self, c: int, low: np.float32, high: np.float32, x: np.float32, is_whole: bool, everywhere: bool
+    ) -> dict[str, Any]:
+        values = self.sorted_column(c)
         around = [neighbours(values, threshold, x) for threshold in (low, high)]
         is_empty = around[0] == around[1]  # x is missing: both ends lie between the same training values
         ends: dict[str, Any] = {}

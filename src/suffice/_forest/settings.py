@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -53,34 +53,31 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense, and count the threads."""
-        if self.pi is not None:
-            check_number("pi", self.pi, "in (0, 1]", lambda v: 0 < v <= 1)
+
+        def check(name: str, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), must_be, is_right, kind)
+
+        check("pi", "in (0, 1]", lambda v: 0 < v <= 1)
         check_word("levels", self.levels, ("same", "odds"))
-        if self.confidence is not None:
-            check_number("confidence", self.confidence, "None or in (0, 1)", lambda v: 0 < v < 1)
-        if self.alpha is not None:
-            check_number("alpha", self.alpha, "None or in (0, 1)", lambda v: 0 < v < 1)
-        if self.radius is not None:
-            check_number("radius", self.radius, "a number >= 0", lambda v: 0 <= v < math.inf)
+        check("confidence", "None or in (0, 1)", lambda v: 0 < v < 1)
+        check("alpha", "None or in (0, 1)", lambda v: 0 < v < 1)
+        check("radius", "a number >= 0", lambda v: 0 <= v < math.inf)
         most = MAX_CANDIDATES
         check_number("n_candidates", self.n_candidates, f"from 1 to {most}", lambda v: 1 <= v <= most, Integral)
         check_number("min_size", self.min_size, "a whole number >= 0", lambda v: v >= 0, Integral)
-        if self.max_size is not None:
-            least = max(1, self.min_size)
-            check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
-        if self.max_sets is not None:
-            check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
+        least = max(1, self.min_size)
+        check("max_size", f"None or at least {least}", lambda v: v >= least, Integral)
+        check("max_sets", "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
         check_number("min_support", self.min_support, "a whole number >= 0", lambda v: v >= 0, Integral)
-        if self.min_node_size is not None:
-            check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
+        check("min_node_size", "None or at least 1", lambda v: v >= 1, Integral)
+        check("n_jobs", "None or a whole number other than 0", lambda v: v != 0, Integral)
         check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap", "all"))
         check_word("voters", self.voters, ("informed", "all"))
         check_word("dates", self.dates, (None, "parts"))
         check_word("unseen", self.unseen, ("error", "missing"))
         if not isinstance(self.extra_columns, list | tuple) or not all(isinstance(c, str) for c in self.extra_columns):
             check_word("extra_columns", self.extra_columns, ("error", "ignore"))
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, "None or a whole number other than 0", lambda v: v != 0, Integral)
         n_cores = int(cpu_count())
         n = n_cores if self.n_jobs is None else int(self.n_jobs)
         object.__setattr__(self, "n_threads", n if n > 0 else max(1, n_cores + 1 + n))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -54,38 +54,20 @@ class PlainForest:
         """Return the number of trees."""
         return len(self.trees)
 
+    def __iter__(self) -> Iterator[TreeArrays]:
+        """Iterate over the trees."""
+        return iter(self.trees)
 
-def describe_forest(forest: Any) -> dict[str, Any]:
-    """Describe a forest by its kind and its most important parameters."""
-    params = forest_params(forest)
-    return {"kind": params["kind"], **{name: params[name] for name in _DESCRIBED if name in params}}
-
-
-def forest_params(forest: Any) -> dict[str, Any]:
-    """Return the kind of a forest and the parameters with which it can be grown again."""
-    if isinstance(forest, PlainForest):
-        return {"kind": forest.kind, **forest.params}
-    params = {name: value for name, value in forest.get_params().items() if name not in _NOT_KEPT}
-    return {"kind": type(forest).__name__, **params}
+    def describe(self) -> dict[str, Any]:
+        """Describe the forest by its kind and its most important parameters."""
+        return {"kind": self.kind, **{name: self.params[name] for name in _DESCRIBED if name in self.params}}
 
 
 def takes_missing(forest: Any) -> bool:
-    """Return whether a forest accepts missing values."""
+    """Return whether a forest of scikit-learn, or the default one, accepts missing values."""
     if forest is None:
         return True
-    if isinstance(forest, PlainForest):
-        return forest.takes_missing
     return bool(get_tags(forest).input_tags.allow_nan and getattr(forest, "monotonic_cst", None) is None)
-
-
-def list_trees(forest: Any) -> Iterator[TreeArrays]:
-    """Yield the trees of a forest."""
-    if isinstance(forest, PlainForest):
-        yield from forest.trees
-        return
-    for tree, rows in zip(forest.estimators_, bootstrap_rows(forest), strict=True):
-        # Sorted, because a saved forest has no other order, and sums must have the same bits after loading.
-        yield _arrays_of(tree.tree_, np.sort(rows))
 
 
 def bootstrap_rows(forest: Any) -> Iterator[NDArray[np.int32]]:
@@ -97,6 +79,7 @@ def bootstrap_rows(forest: Any) -> Iterator[NDArray[np.int32]]:
 
 
 def _arrays_of(nodes: Any, rows: NDArray[np.int32]) -> TreeArrays:
+    """Return a tree of scikit-learn with rows, which are sorted: a saved forest has no other order."""
     return TreeArrays(
         left=nodes.children_left,
         right=nodes.children_right,
@@ -160,22 +143,21 @@ class OutOfBag(NamedTuple):
 class FittedForest:
     """A fitted forest with its training table."""
 
-    trees: Any
+    trees: PlainForest
     X: NDArray[np.float32]
     y_rank: NDArray[np.uint32]
     y_values: NDArray[np.float64]
     n_levels: tuple[int, ...] = ()  # by column: its categories, which are separated; 0 for numbers; () for none
     core: _core.Forest = field(default=None, repr=False)  # type: ignore[assignment]  # made from the others
-    values: tuple[NDArray[np.float64], ...] = field(init=False, repr=False)
+    # What is computed from it once, when somebody asks.
+    learnt: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Hand the trees to the compiled core, and keep what their nodes predict."""
-        trees = list(list_trees(self.trees))
-        object.__setattr__(self, "values", tuple(tree.value for tree in trees))
+        """Hand the trees to the compiled core."""
         if self.core is None:
             core = _core.Forest(X=self.X, y_rank=self.y_rank, y_values=self.y_values, n_levels=list(self.n_levels))
-            for begin in range(0, len(trees), N_TOGETHER):
-                _add_trees(core, trees[begin : begin + N_TOGETHER])
+            for begin in range(0, len(self.trees), N_TOGETHER):
+                _add_trees(core, self.trees.trees[begin : begin + N_TOGETHER])
             object.__setattr__(self, "core", core)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -220,15 +202,15 @@ class FittedForest:
                 trees.append(_arrays_of(tree.tree_, rows))
             n_rows = _add_trees(core, trees[begin:], drawn=drawn, n_threads=n_threads)
             trees[begin:] = [replace(tree, n_rows=n) for tree, n in zip(trees[begin:], n_rows, strict=True)]
-        params = forest_params(estimator)
-        plain = PlainForest(params.pop("kind"), params, takes_missing(estimator), tuple(trees))
+        params = {name: value for name, value in estimator.get_params().items() if name not in _NOT_KEPT}
+        plain = PlainForest(type(estimator).__name__, params, takes_missing(estimator), tuple(trees))
         total, n_trees = _core.take_votes(forest=core)
         votes = np.divide(total, n_trees[:, None], out=np.full_like(total, np.nan), where=n_trees[:, None] > 0)
         return cls(plain, X, y_rank, y_values, n_levels, core), OutOfBag(votes, n_trees, measured, is_out_of)
 
     def count_splits(self) -> NDArray[np.int64]:
         """Count the splits on each column."""
-        columns = np.concatenate([tree.column for tree in list_trees(self.trees)])
+        columns = np.concatenate([tree.column for tree in self.trees])
         return np.bincount(columns[columns >= 0], minlength=self.X.shape[1])
 
     def predict_leaves(self, X: NDArray[np.float32], n_threads: int) -> NDArray[np.float64]:
@@ -239,12 +221,12 @@ class FittedForest:
         self, is_out: NDArray[np.bool_], n_threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Predict each training row by the trees that did not see it."""
-        total = np.zeros((len(self.X), self.values[0].shape[1]))
+        total = np.zeros((len(self.X), self.trees.trees[0].value.shape[1]))
         for begin in range(0, len(self.X), N_AT_ONCE):
             part = slice(begin, begin + N_AT_ONCE)
             leaves = _core.leaves(forest=self.core, X=self.X[part], n_threads=n_threads)
-            for t, value in enumerate(self.values):
-                total[part] += np.where(is_out[t, part, None], value[leaves[:, t]], 0.0)
+            for t, tree in enumerate(self.trees):
+                total[part] += np.where(is_out[t, part, None], tree.value[leaves[:, t]], 0.0)
         n_trees = is_out.sum(axis=0)
         return total / np.maximum(n_trees, 1)[:, None], n_trees > 0
 
@@ -256,7 +238,7 @@ def _core_tree(tree: TreeArrays) -> _core.Tree:
     return _core.Tree(missing_go_to_left=arrays.pop("missing_left"), **arrays)
 
 
-def _add_trees(core: _core.Forest, trees: list[TreeArrays], **options: Any) -> list[NDArray[np.float64]]:
+def _add_trees(core: _core.Forest, trees: Sequence[TreeArrays], **options: Any) -> list[NDArray[np.float64]]:
     """Hand trees to the core, which counts the rows in their leaves."""
     try:
         return core.add_trees(trees=[_core_tree(tree) for tree in trees], **options)

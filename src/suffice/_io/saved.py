@@ -24,7 +24,7 @@ from suffice._forest.outcomes import rank_classes
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
 from suffice._forest.settings import LEAST_LEVEL, Settings
-from suffice._forest.trees import FittedForest, forest_params, list_trees, takes_missing
+from suffice._forest.trees import FittedForest
 from suffice._io import saved_parts as parts
 from suffice._io.saved_parts import NODE_TYPES, Memory, Reader, require
 from suffice._io.writing import replacing
@@ -165,7 +165,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     """Turn an explainer into plain values and arrays."""
     about = explainer.describe()  # refuses an explainer that is not fitted
     fitted = explainer.fitted_
-    forest, variables, encoding = fitted.forest, fitted.variables, fitted.encoding
+    forest, variables, encoding, plain = fitted.forest, fitted.variables, fitted.encoding, fitted.forest.trees
     params = {k: _plain(v) for k, v in explainer.get_params(deep=False).items() if k not in _NOT_SAVED}
     header = {
         "about": _plain(about),
@@ -182,15 +182,14 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "columns": [_plain(vars(column)) for column in encoding.columns],
         "variables": {"names": list(variables.names), "columns": _plain(variables.columns)},
         "candidates": list(fitted.candidates),
-        "forest": {**_plain(forest_params(fitted.estimator)), "takes_missing": takes_missing(fitted.estimator)},
+        "forest": {"kind": plain.kind, **_plain(plain.params), "takes_missing": plain.takes_missing},
     }
-    trees = list(list_trees(forest.trees))
     arrays: Arrays = {
         "X": forest.X,
         "y_rank": forest.y_rank.astype("<u4"),
         "y_values": forest.y_values.astype("<f8"),
-        "n_nodes": np.array([len(tree.left) for tree in trees], dtype="<u4"),
-        **_counted_rows([tree.rows for tree in trees], len(forest.X)),
+        "n_nodes": np.array([len(tree.left) for tree in plain], dtype="<u4"),
+        **_counted_rows([tree.rows for tree in plain], len(forest.X)),
     }
     if fitted.out_of_bag is not None:
         arrays["out_of_bag"] = fitted.out_of_bag.astype("<f4")
@@ -204,7 +203,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         outcomes, classes = fitted.set_aside.outcomes, fitted.classes
         arrays["set_aside_y"] = (outcomes if classes is None else rank_classes(outcomes, classes)).astype("<f8")
     for name, kind in NODE_TYPES.items():
-        arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
+        arrays[name] = np.concatenate([getattr(tree, name) for tree in plain]).astype(kind)
     return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 

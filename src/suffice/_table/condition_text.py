@@ -81,17 +81,15 @@ def read_rule_text(text: str, table: Table | None = None) -> RuleText:
     if text.startswith(("IF ", "ALWAYS ")):
         with contextlib.suppress(ValueError):
             exact = _read_sentence(text, names)
-    try:
-        if exact is not None and table is not None:
-            for condition in exact.conditions:  # "IF sky = clear and ..." has no such label
-                _with_known_labels(condition, table, text)
-        return _read_freely(text, names, table) if exact is None else exact
-    except ValueError:
-        if exact is None:
-            raise
+            if table is not None:
+                for condition in exact.conditions:  # "IF sky = clear and ..." has no such label
+                    _with_known_labels(condition, table, text)
+            return exact
     try:
         return _read_freely(text, names, table)
     except ValueError:
+        if exact is None:
+            raise
         return exact
 
 

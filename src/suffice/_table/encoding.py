@@ -227,11 +227,6 @@ class Encoding:
         return _with_neighbours(cls(tuple(columns), table.names, table.has_names), table)
 
     @cached_property
-    def whole_columns(self) -> tuple[int, ...]:
-        """The columns of the matrix that held whole numbers of the user's at fit."""
-        return tuple(c for c, column in enumerate(self.columns) if column.kind == "whole" and column.part is None)
-
-    @cached_property
     def n_levels(self) -> tuple[int, ...]:
         """The number of categories of each column of the matrix, 0 for numbers."""
         return tuple(len(column.labels) if column.kind == "category" else 0 for column in self.columns)
@@ -261,7 +256,7 @@ class Encoding:
             if table.array is not None and all(c.kind != "category" and c.part is None for c in self.columns):
                 matrix = np.array(table.array, dtype=np.float32, order="C")
                 if table.array.dtype.kind == "f" and table.array.dtype.itemsize > matrix.dtype.itemsize:
-                    for c in self.whole_columns:
+                    for c in [c for c, column in enumerate(self.columns) if column.kind == "whole"]:
                         matrix[:, c] = keep_fractions(table.array[:, c])
                 return matrix
             matrix = np.empty((table.n_rows, len(self.columns)), dtype=np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice._table.encoding import Column, Encoding
 from suffice._table.frames import as_frame, as_rows, for_model
-from suffice._table.table import WEEKDAYS, Table, is_missing
+from suffice._table.table import WEEKDAYS, Table, is_missing, read_columns
 from suffice._text import format_exactly
 from suffice.errors import InputValueError, did_you_mean
 
@@ -28,8 +28,7 @@ def read_ids(X: Any, ids: Any, fitted_columns: Sequence[str]) -> tuple[Any, RowI
             is_mapping = isinstance(X, Mapping)
             X = {name: X[name] for name in X if name != ids} if is_mapping else as_frame(X).drop(ids).to_native()
         return X, tuple(map(id_text, column))
-    values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
-    n_rows = _count_rows(X)
+    values, n_rows = ids.tolist() if hasattr(ids, "tolist") else list(ids), read_columns(X).n_rows
     if len(values) != n_rows:
         raise ValueError(f"`ids` must have one identifier for each row of `X`: got {len(values)} for {n_rows} rows.")
     return X, tuple(map(id_text, values))
@@ -58,27 +57,12 @@ def _ids_of_index(X: Any) -> RowIds:
 
 
 def _column(X: Any, name: str) -> list[Any]:
-    if isinstance(X, Mapping):
-        names, values = list(X), X.get(name)
-    else:
-        frame = as_frame(X)
-        if frame is None:
-            raise ValueError(
-                f"`ids` names the column {name!r}, but `X` has no named columns: pass a list of identifiers."
-            )
-        names = frame.columns
-        values = frame[name].to_list() if name in names else None
-    if values is None:
-        raise ValueError(f"`ids`: `X` has no column {name!r}.{did_you_mean(name, map(str, names))}")
-    return list(values)
-
-
-def _count_rows(X: Any) -> int:
-    if isinstance(X, Table):
-        return X.n_rows
-    if isinstance(X, Mapping):
-        return len(next(iter(X.values()), ()))
-    return len(X)
+    table = read_columns(X)
+    if not table.has_names:
+        raise ValueError(f"`ids` names the column {name!r}, but `X` has no named columns: pass a list of identifiers.")
+    if name not in table.names:
+        raise ValueError(f"`ids`: `X` has no column {name!r}.{did_you_mean(name, table.names)}")
+    return table.listed(table.names.index(name))
 
 
 def plain_columns(table: Table, encoding: Encoding) -> dict[str, list[Any]]:

@@ -340,9 +340,14 @@ class Table:
         labels: Labels = self._once(i, "labels", self._read_labels)
         return labels
 
-    def _read_labels(self, i: int) -> Labels:
+    def listed(self, i: int) -> list[Any]:
+        """Return the values of a column as a list."""
         column = self.columns[i]
-        values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+        values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+        return values
+
+    def _read_labels(self, i: int) -> Labels:
+        column, values = self.columns[i], self.listed(i)
         code_of: dict[Any, int] = {}
         codes = np.empty(self.n_rows, dtype=np.intp)
         try:

@@ -22,7 +22,7 @@ from suffice._forest.fitting import CLASSIFIERS, REGRESSORS, measure_fidelity
 from suffice._forest.out_of_bag import measure_errors
 from suffice._forest.progress import report_steps
 from suffice._forest.projection import ProjectedForest
-from suffice._forest.trees import FittedForest, OutOfBag, PlainForest, forest_params
+from suffice._forest.trees import FittedForest, OutOfBag, PlainForest
 from suffice._text import counted, format_percent, printed
 from suffice.errors import FidelityWarning, check_number, warn
 from suffice.explaining.search import find_sufficient_sets
@@ -142,7 +142,7 @@ def for_halves(fitted: Fitted) -> Fitted:
     """Make leaves and cells half as large, so that half of the rows fill as many of them as all rows do."""
     # With leaves as large as before, half of a table of 400 rows often has no sufficient set where other tables of 400
     # rows have one: `python -m benchmarks.stability resamples` prints the figures.
-    estimator, leaf = fitted.estimator, forest_params(fitted.estimator).get("min_samples_leaf", 1)
+    estimator, leaf = fitted.estimator, fitted.forest.trees.params.get("min_samples_leaf", 1)
     if isinstance(leaf, Integral):  # a share of the rows shrinks by itself
         smaller = {"min_samples_leaf": _half_size(int(leaf))}
         if isinstance(estimator, PlainForest):

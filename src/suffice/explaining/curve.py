@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.out_of_bag import sdps_of_all
-from suffice._forest.trees import list_trees
 
 if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
@@ -95,7 +94,7 @@ def _steps(fitted: Fitted, moved: Column, own: float, column: int, max_steps: in
 
 def _thresholds(fitted: Fitted, column: int) -> Floats:
     """Return the distinct thresholds on a column, as the largest float32 that goes to the left."""
-    by_tree = [tree.threshold[tree.column == column] for tree in list_trees(fitted.forest.trees)]
+    by_tree = [tree.threshold[tree.column == column] for tree in fitted.forest.trees]
     exact = np.unique(np.concatenate(by_tree))
     rounded = exact.astype(np.float32)
     lower = np.where(rounded > exact, np.nextafter(rounded, np.float32(-np.inf)), rounded)

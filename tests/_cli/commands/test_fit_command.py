@@ -166,7 +166,7 @@ def test_columns_that_mislead_are_named(here, capsys):
     assert lines[2].endswith(
         "look like identifiers: 'customer'. Leave the column out with --drop if it only names the rows."
     )
-    assert lines[3].startswith("Warning: One column alone is enough to predict 'left' nearly without error: ")
+    assert len(lines) == 3
 
 
 def test_dates(here, capsys):

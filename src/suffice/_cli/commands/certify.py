@@ -49,7 +49,7 @@ def certify(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 unless every rule is certified, not only if one is refuted.")
     ] = False,
-    output: Annotated[str | None, options.output("Write all rules: .json, .csv or .parquet.")] = None,
+    output: Annotated[str, options.output("Write all rules: .json, .csv or .parquet.")] = "-",
     pi: options.Pi = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
@@ -77,8 +77,7 @@ def certify(
     from suffice._cli.rows import read_rows
     from suffice._io.output import format_of_output
 
-    kinds, inputs = ("json", "csv", "parquet"), [explainer, fresh, rules]
-    kind = None if output is None else format_of_output(output, kinds, inputs)
+    kind = format_of_output(output, ("json", "csv", "parquet"), [explainer, fresh, rules])
     loaded = options.load(explainer, ignore_extra, pi=pi, unseen=unseen)
     part = None if fresh is None else read_rows(loaded, fresh, target=target or loaded.target_name_)
     X, y = (None, None) if part is None else (part.X, part.y)
@@ -88,7 +87,7 @@ def certify(
             what, X, y, confidence=confidence, level=level, adjust=None if adjust == "none" else adjust
         )
     _print(checked)
-    if output is not None and kind is not None:
+    if kind is not None:
         _write(checked, output, kind)
         note(f"{len(checked.rules)} rules written to {output}.")
     if checked.refuted or (strict and len(checked.certified) < len(checked.rules)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,8 +14,6 @@ from suffice._text import counted
 if TYPE_CHECKING:
     from suffice.changes.values import Changes
     from suffice.explainer import SufficientExplainer
-
-FORMATS = ("csv", "parquet", "json", "jsonl")
 
 
 def change(
@@ -75,18 +73,17 @@ def change(
     from suffice._io.output import format_of_output
 
     is_text = sys.stdout.isatty() or n_rows is not None
-    kind = format_of_output(output, FORMATS, [explainer, rows]) or ("text" if is_text else "jsonl")
+    kind = format_of_output(output, options.FORMATS, [explainer, rows]) or ("text" if is_text else "jsonl")
     loaded = options.load(explainer, ignore_extra, unseen=unseen)
     limit = n_rows if n_rows or kind != "text" else options.N_SHOWN
     part = read_rows(loaded, rows, kept=ids or [], limit=limit, outcomes="unused")
     loaded = options.with_model(loaded, model)
-    directions: Any = dict(_pair("--direction", text) for text in direction or ())
     changes = loaded.what_if(
         part.X,
-        None if target is None else options.read_target(target, loaded),
+        options.read_target(target, loaded),
         fixed=None if fixed is None else options.read_names(fixed),
         only=None if only is None else options.read_names(only),
-        direction=directions,
+        direction=cast("Any", dict(_pair("--direction", text) for text in direction or ())),
         bounds={name: _bounds(loaded, name, text) for name, text in (_pair("--bounds", pair) for pair in bounds or ())},
         n=n,
         max_size=max_size,

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from suffice._cli.rows import ExplainedRows, FileRows
     from suffice.explainer import SufficientExplainer
 
-FORMATS = ("csv", "parquet", "json", "jsonl")
-OutputFormat = Literal["text", "json", "jsonl", "csv", "parquet"]
-
 
 def explain(
     explainer: options.Explainer,
@@ -27,7 +24,7 @@ def explain(
         str, options.output("Where to write: .parquet, .csv, .json or .jsonl; - is standard output.")
     ] = "-",
     format: Annotated[  # noqa: A002
-        OutputFormat | None,
+        Literal["text", "json", "jsonl", "csv", "parquet"] | None,
         typer.Option(
             "--format",
             "-f",
@@ -71,7 +68,7 @@ def explain(
     from suffice._io.output import format_of_output
     from suffice._io.result_table import check_kept
 
-    kind = format_of_output(output, FORMATS, [explainer, rows], requested=format)
+    kind = format_of_output(output, options.FORMATS, [explainer, rows], requested=format)
     kind = kind or ("text" if sys.stdout.isatty() else "jsonl")
     if kind == "parquet" and output == "-" and sys.stdout.isatty():
         raise ValueError("A terminal cannot show parquet: name a file with -o, or choose another --format.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,14 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from suffice._forest.trees import Counts
+    from suffice._table.encoding import Column, Encoding
 
-_KINDS = {
-    "number": "numeric",
-    "category": "categorical",
-    "ordered": "ordered",
-    "boolean": "boolean",
-    "date": "with dates",
-}
+_KINDS = ("numeric", "categorical", "ordered", "boolean", "with dates")
 
 
 def fit(
@@ -116,7 +112,7 @@ def fit(
     X, y = frame.drop(target), outcomes_of(frame, target)
     counts: Counts = "bootstrap" if paper else "out-of-bag"
     forest, reason = _make_forest(task, y, trees, counts, jobs, seed)
-    given = options.read_candidates(candidates) | ({} if alpha is None else {"alpha": alpha})
+    chosen = options.read_candidates(candidates) | ({} if alpha is None else {"alpha": alpha})
     make = SufficientExplainer.paper if paper else SufficientExplainer
     explainer = make(
         forest,
@@ -133,7 +129,7 @@ def fit(
         extra_columns=dropped or "error",
         n_jobs=jobs,
         random_state=seed,
-        **given,
+        **chosen,
     )
     with working(f"Fitting on {counted(len(y), 'row')}"):
         explainer.fit(X, y, holdout=holdout, focus=focus, fixed=options.read_names(fixed))
@@ -148,7 +144,7 @@ def fit(
     say_lines(
         {
             "Rows": f"{len(y)}" + (f"; {n_aside} of them set aside for checks" if n_aside else ""),
-            "Columns": _kinds_text(X),
+            "Columns": _kinds_text(explainer.fitted_.encoding),
             **describe_fit(explainer.describe(), text_of_focus(explainer.fitted_)),
             **({} if check is None else {"Signal": str(check)}),
             "Saved": f"{output} ({format_bytes(Path(output).stat().st_size)}), after {seconds:.1f} s",
@@ -198,20 +194,19 @@ def _parse_groups(texts: Sequence[str]) -> dict[str, list[str]] | None:
     return groups or None
 
 
-def _kinds_text(frame: pl.DataFrame) -> str:
-    from collections import Counter
+def _kinds_text(encoding: Encoding) -> str:
+    kinds = Counter({column.source: _kind_of(column) for column in encoding.columns}.values())
+    if len(kinds) == 1:
+        return f"{len(encoding.names)}, all {next(iter(kinds))}"
+    return f"{len(encoding.names)}: {', '.join(f'{kinds[kind]} {kind}' for kind in _KINDS if kinds[kind])}"
 
-    from suffice._table.table import inspect_text, read_columns
 
-    table = read_columns(frame)
-    kinds = {i: table.kind(i) for i in range(len(table.names))}
-    for i in [i for i, kind in kinds.items() if kind == "category" and table.is_text(i)]:
-        if inspect_text(table.names[i], *table.labels(i)).holds == "numbers":
-            kinds[i] = "number"
-    counts = Counter[str](kinds.values())
-    if len(counts) == 1:
-        return f"{frame.width}, all {_KINDS[next(iter(counts))]}"
-    return f"{frame.width}: {', '.join(f'{counts[kind]} {_KINDS[kind]}' for kind in _KINDS if counts[kind])}"
+def _kind_of(column: Column) -> str:
+    if column.part is not None:
+        return "with dates"
+    if column.kind != "category":
+        return "numeric"
+    return "ordered" if column.is_ordered else "boolean" if column.labels == ((False,), (True,)) else "categorical"
 
 
 def info(explainer: options.Explainer) -> None:

@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
 
+FORMATS = ("csv", "parquet", "json", "jsonl")
 N_SHOWN = 5  # rows that are printed as text unless --rows says otherwise
 BATCH = 10_000  # rows of a part: seconds of work that a crash can lose, and some MB
 
@@ -130,8 +131,10 @@ def load(path: str, ignore_extra: bool = False, candidates: str | None = None, *
     return load_explainer_file(path, changed)
 
 
-def read_target(text: str, explainer: SufficientExplainer, option: str = "--target") -> Any:
-    """Read the wanted outcomes."""
+def read_target(text: str | None, explainer: SufficientExplainer, option: str = "--target") -> Any:
+    """Read the wanted outcomes, if there are any."""
+    if text is None:
+        return None
     text = text.strip()
     if explainer.task_ == "classification":
         if text in map(str, explainer.classes_.tolist()):

@@ -86,20 +86,16 @@ def reasons(
         "key": None if secret is None else digest_of("key", secret),
     }
     limit = n_rows if n_rows is not None or not is_text else options.N_SHOWN
-    reading: dict[str, Any] = {"target": target, "kept": ids or [], "limit": limit}
-    wanted_outcomes, changed_outcomes = (
-        None if text is None else options.read_target(text, loaded, option)
-        for text, option in ((adverse, "--adverse"), (change, "--change"))
-    )
     reason_options = {
         "codes": book,
-        "adverse": wanted_outcomes,
+        "adverse": options.read_target(adverse, loaded, "--adverse"),
         "n": n,
         "protected": options.read_names(protected),
         "model": options.import_model(model),
     }
-    file_rows = open_rows(loaded, rows, **reading, **fingerprint)
-    context = RecordContext(file_digest(explainer), changed_outcomes, file_rows.target, file_rows.kept, secret)
+    wanted = options.read_target(change, loaded, "--change")
+    file_rows = open_rows(loaded, rows, target=target, kept=ids or [], limit=limit, **fingerprint)
+    context = RecordContext(file_digest(explainer), wanted, file_rows.target, file_rows.kept, secret)
     opened = ReasonedRows(file_rows, reason_options, context)
     opened.check()
     if is_text:

@@ -93,8 +93,7 @@ def _collect(explainer: SufficientExplainer, table: str | None, check: Any, para
     if table is None:
         with working("Collecting rules"):
             return kind.from_explainer(explainer, check=check, **params)
-    questions: dict[str, Any] = {"sets": "minimal", "rules": "minimal", "check": check}
-    opened = open_rows(explainer, table, outcomes="preferred", **questions)
+    opened = open_rows(explainer, table, outcomes="preferred", sets="minimal", rules="minimal", check=check)
     explanations = opened.explain_all().explanations
     with working("Collecting rules"):
         return kind.from_explanations(explanations, **params)
