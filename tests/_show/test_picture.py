@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import pytest
+from reported import text_of
 
 from suffice import Explanation, Rule, SufficientSet
 from suffice._show.axis import Band
-from suffice._show.picture import (
-    Share,
-    Word,
-    picture_explanation,
-    picture_line,
-    picture_rule,
-    write_sentence,
-)
+from suffice._show.cards import rule_sentence
+from suffice._show.picture import Share, badge_text, cautions, picture_line, proof_text, row_drawings, set_shares
 from suffice._table.encoding import Column
 from suffice.explaining.rule import Condition
 from suffice.explaining.sentences import NOT_COMPLETE
@@ -40,36 +33,32 @@ def explanation(*rules, **changes):
     return Explanation(**{**plain, "values": VALUES, "rules": rules, "columns": columns, **changes})
 
 
-def words(sentence):
-    return " ".join(word.text for word in sentence)
-
-
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_rule_shows_its_sentence_its_figures_and_its_conditions():
     shown = rule(Condition("hour", 6.0, 9.0, True, True), Condition("temp", 0.123456789))
-    picture = picture_rule(shown, (HOUR, TEMP), {"hour": 7, "temp": None}, 0.9)
-    assert words(picture.sentence) == "IF 6 <= hour <= 9 AND temp > 0.12346 THEN busy"
-    assert [word.text for word in picture.sentence if word.is_key] == ["IF", "AND", "THEN"]
-    assert picture.text == str(shown)
-    assert picture.sdp == Share("SDP", 0.959, "0.95", 0.9)
-    assert picture.coverage == Share("coverage", 0.12, "12 %")
-    assert picture.precision == Share("precision", 0.75, "0.75")
-    assert picture.missing == "None of them may be missing."
-    hour, temp = picture.drawings
+    row = explanation(shown, values=(("hour", (("hour", 7),)), ("temp", (("temp", None),))))
+    markup = row._repr_html_()
+    assert "<b>IF</b> 6 &lt;= hour &lt;= 9 <b>AND</b> temp &gt; 0.12346 <b>THEN</b> busy" in markup
+    text = text_of(markup)
+    assert "SDP needed 0.9 0.95" in text
+    assert "coverage 12 % precision 0.75" in text
+    assert "None of them may be missing." in text
+    hour, temp = row_drawings(row)
     assert hour.band == Band(pytest.approx(6 / 24), pytest.approx(10 / 24), True, True)
     assert (hour.at, hour.value) == (pytest.approx(7.5 / 24), "7")
     assert (temp.at, temp.value) == (None, "missing")
 
 
 def test_a_rule_without_a_row_shows_no_values():
-    [drawing] = picture_rule(rule(Condition("hour", 6.0))).drawings
-    assert (drawing.kind, drawing.value) == ("words", None)
+    text = text_of(rule(Condition("hour", 6.0))._repr_html_())
+    assert "hour > 6" in text
+    assert "here" not in text
 
 
 def test_a_rule_without_conditions_always_holds():
-    assert write_sentence([], "busy") == (Word("ALWAYS", True), Word("busy"))
+    assert rule_sentence([], "busy") == "<b>ALWAYS</b> busy"
 
 
 @pytest.mark.parametrize(
@@ -94,21 +83,23 @@ def test_a_rule_without_conditions_always_holds():
     ],
 )
 def test_a_rule_shows_what_is_proven(changes, proof):
-    assert picture_rule(rule(Condition("hour", 6.0), **changes)).proof == proof
+    shown = rule(Condition("hour", 6.0), **changes)
+    assert proof_text(shown) == proof
+    assert proof in text_of(shown._repr_html_())
 
 
 def test_a_rule_shows_the_rows_behind_it_and_marks_few():
     few = "12 training rows (12 % of all) are within these bounds. These are few rows, so the figures are rough."
-    assert picture_rule(rule(Condition("hour", 6.0))).rows == few
-    many = picture_rule(rule(Condition("hour", 6.0), support=143, n_kept=131, precision=0.88)).rows
-    assert many == (
+    assert few in text_of(rule(Condition("hour", 6.0))._repr_html_())
+    many = rule(Condition("hour", 6.0), support=143, n_kept=131, precision=0.88)
+    assert (
         "131 of the 143 training rows within these bounds (12 % of all) have this outcome; "
         "expected precision on new rows: 0.88."
-    )
+    ) in text_of(many._repr_html_())
 
 
 def test_a_rule_that_covers_no_row_has_no_precision():
-    assert picture_rule(rule(Condition("hour", 6.0), precision=None)).precision.text == "-"
+    assert "precision - " in text_of(rule(Condition("hour", 6.0), precision=None)._repr_html_())
 
 
 def test_a_global_rule_ends_with_its_class_or_its_number():
@@ -119,7 +110,6 @@ def test_a_global_rule_ends_with_its_class_or_its_number():
     number = picture_line(GlobalRule(held, 12.34567, 8, 0.4, 0.75, mse=4.0, mae=1.23456))
     assert (number.premise, number.output, number.mae) == ("hour > 6 AND temp > 7", "12.35", "1.23")
     assert number.conclusion == "traffic = 12.35 (MAE 1.23)"
-    assert words(number.sentence) == f"IF {number.premise} THEN {number.conclusion}"
 
 
 def test_a_global_rule_shows_the_precision_expected_for_new_rows():
@@ -147,31 +137,26 @@ def test_a_negative_precision_is_shown_as_such(precision, text):
 
 
 def test_an_explanation_shows_its_outcome_and_its_sets():
-    picture = picture_explanation(explanation(rule(Condition("hour", 6.0))))
-    assert (picture.title, picture.outcome, picture.kept) == ("Outcome, observed", "busy", "")
-    assert (picture.badge, picture.is_sufficient) == ("1 of 3 variables is enough", True)
-    assert picture.sets == (Share("hour", 0.95, "0.95", 0.9), Share("temp and town", 0.919, "0.91", 0.9))
-    assert (picture.sets_title, picture.sets_note, picture.more_sets) == (
-        "2 sufficient sets",
-        "each alone is enough",
-        "",
-    )
-    assert picture.cautions == ()
-    assert picture.best is None
+    row = explanation(rule(Condition("hour", 6.0)))
+    assert set_shares(row) == [Share("hour", 0.95, "0.95", 0.9), Share("temp and town", 0.919, "0.91", 0.9)]
+    assert text_of(row._repr_html_()).startswith("Outcome, observed busy 1 of 3 variables is enough")
+    assert "2 sufficient sets each alone is enough hour 0.95 temp and town 0.91" in text_of(row._repr_html_())
+    assert cautions(row) == ()
 
 
 def test_a_number_shows_its_interval():
-    picture = picture_explanation(explanation(outcome=20.123456, interval=(12.0, 31.00000001)))
-    assert (picture.title, picture.outcome, picture.kept) == ("Outcome, observed", "20.123", "kept within [12, 31]")
+    text = text_of(explanation(outcome=20.123456, interval=(12.0, 31.00000001))._repr_html_())
+    assert text.startswith("Outcome, observed 20.123 kept within [12, 31]")
 
 
 def test_a_number_that_the_rule_keeps_reads_alike_in_text_and_picture():
     shown = rule(Condition("hour", 6.0), outcome=20.0, interval=(12.0, 31.0))
-    assert words(picture_rule(shown).sentence) == shown.sentence == "IF hour > 6 THEN traffic in [12, 31]"
+    assert shown.sentence == "IF hour > 6 THEN traffic in [12, 31]"
+    assert text_of(rule_sentence(shown.conditions, shown.conclusion)) == shown.sentence
 
 
 @pytest.mark.parametrize(
-    ("changes", "cautions"),
+    ("changes", "expected"),
     [
         ({}, ()),
         ({"prediction": "calm"}, ("The forest predicts calm here.",)),
@@ -184,69 +169,64 @@ def test_a_number_that_the_rule_keeps_reads_alike_in_text_and_picture():
         ),
     ],
 )
-def test_all_reasons_to_read_with_care_are_in_the_picture_and_the_text(changes, cautions):
+def test_all_reasons_to_read_with_care_are_on_the_card_and_in_the_text(changes, expected):
     """A card of a row with two reasons once showed the first alone."""
     shown = explanation(**changes)
-    assert picture_explanation(shown).cautions == cautions
-    for caution in cautions:
+    assert cautions(shown) == expected
+    for caution in expected:
         assert caution in str(shown)
-    assert ("Read with care." in str(shown)) == bool(cautions and cautions != (NOT_COMPLETE,))
+        assert caution in text_of(shown._repr_html_())
+    assert ("Read with care." in str(shown)) == bool(expected and expected != (NOT_COMPLETE,))
 
 
 def test_without_a_rule_the_values_of_the_best_set_are_shown():
-    picture = picture_explanation(explanation())
-    best = picture.best
-    assert (best.title, best.note) == ("Sufficient set", "")
-    assert picture.sentence.endswith("hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).")
-    assert [(drawing.name, drawing.value) for drawing in best.drawings] == [("hour", "6")]
+    row = explanation()
+    text = text_of(row._repr_html_())
+    assert "hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed). Sufficient set hour" in text
+    assert [(drawing.name, drawing.value) for drawing in row_drawings(row)] == [("hour", "6")]
 
 
 def test_without_a_sufficient_set_the_nearest_is_shown():
     nearest = SufficientSet(("temp", "town"), 0.899)
     shown = explanation(sufficient_sets=(), best_set=nearest, offered_pi=0.85)
-    picture = picture_explanation(shown)
-    assert picture.badge == "no sufficient set"
-    assert picture.best.title == "Nearest set"
-    assert "keeps it with probability 0.9." in picture.sentence
-    assert all(sentence in str(shown) for sentence in (*picture.sentence.split(". ")[1:], picture.advice))
-    assert picture.advice == "With pi=0.85, temp and town are enough."
-    assert picture.best.sdp == Share("SDP", 0.899, "0.89", 0.9)
-    assert picture.importance == ()
+    assert badge_text(shown) == "no sufficient set"
+    text, sentences = text_of(shown._repr_html_()), shown.sentences
+    assert "keeps it with probability 0.9." in sentences.lead
+    assert sentences.advice == "With pi=0.85, temp and town are enough."
+    for sentence in (sentences.lead, sentences.advice):
+        assert sentence in text
+        assert sentence in str(shown)
+    assert "Nearest set" in text
+    assert "SDP needed 0.9 0.89" in text
+    assert "Importance" not in text
 
 
 def test_the_empty_set_needs_nothing():
     nothing = SufficientSet((), 0.95)
-    picture = picture_explanation(explanation(sufficient_sets=(nothing,), best_set=nothing))
-    assert picture.badge == "no variable is needed"
-    assert picture.best.note == "nothing at all: whatever is known"
-    assert picture.sets == ()  # nothing to list
+    row = explanation(sufficient_sets=(nothing,), best_set=nothing)
+    assert badge_text(row) == "no variable is needed"
+    assert "Sufficient set nothing at all: whatever is known" in text_of(row._repr_html_())
+    assert set_shares(row) == []  # nothing to list
 
 
 def test_indicators_that_are_off_are_left_out_of_text_and_picture():
     values = (("wind", (("wind_N", 0), ("wind_S", 1), ("wind_W", 0))),)
     shown = explanation(values=values, sufficient_sets=(), best_set=SufficientSet(("wind",), 0.5), columns=())
-    assert [drawing.name for drawing in picture_explanation(shown).best.drawings] == ["wind_S"]
+    assert [drawing.name for drawing in row_drawings(shown)] == ["wind_S"]
     assert "wind (wind_S = 1)" in str(shown)
 
 
 def test_importances_have_one_order_in_which_the_best_set_comes_first():
     sets = (SufficientSet(("town", "hour"), 0.95), SufficientSet(("hour", "temp"), 0.92))
     shown = explanation(sufficient_sets=sets, best_set=sets[0])
-    names = [share.name for share in picture_explanation(shown).importance]
-    assert names == [name for name, _ in shown.ranked_importance()] == ["hour", "town", "temp"]
+    assert [name for name, _ in shown.ranked_importance()] == ["hour", "town", "temp"]
+    assert "hour 1.00 town 0.50 temp 0.50" in text_of(shown._repr_html_()).partition("Importance")[2]
     assert "variable): hour 1.00, town 0.50, temp 0.50." in str(shown)
     alone = (SufficientSet(("town",), 0.95), SufficientSet(("temp",), 0.92), SufficientSet(("hour", "temp"), 0.93))
     shown = explanation(sufficient_sets=alone, best_set=alone[0])
     assert [name for name, _ in shown.ranked_importance("all")] == ["temp", "town", "hour"]
-    assert picture_explanation(shown).importance == ()  # the smallest sets say it all
+    assert "Importance" not in text_of(shown._repr_html_())  # the smallest sets say it all
 
 
 def test_the_importance_of_a_single_set_says_nothing():
-    assert picture_explanation(explanation(sufficient_sets=SETS[:1])).importance == ()
-
-
-def test_pictures_are_frozen():
-    picture = picture_explanation(explanation())
-    with pytest.raises(FrozenInstanceError):
-        picture.outcome = "calm"
-    assert picture == picture_explanation(explanation())
+    assert "Importance" not in text_of(explanation(sufficient_sets=SETS[:1])._repr_html_())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import os
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -16,9 +15,9 @@ from reported import HOSTILE, cards_of, table, text_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
-from suffice._show.cards import explanation_parts
+from suffice._show.cards import explanation_parts, rule_sentence
 from suffice._show.overview import make_overview
-from suffice._show.picture import picture_explanation, picture_line
+from suffice._show.picture import picture_line
 from suffice._show.report import make_report, report_rules
 from suffice._text import format_share, plain_advice
 from suffice.explaining.sentences import NOT_COMPLETE
@@ -128,9 +127,8 @@ def test_rows_are_drawn_as_their_cards_are(classes):
     cards = cards_of(make_report(classes))
     for i, e in enumerate(classes[:20]):
         own = e._repr_html_().partition("</style>")[2].removesuffix("</div>")
-        plain = replace(picture_explanation(e), advice=plain_advice(e.sentences.advice))
         shared = re.sub(r'class="outline s\d+"', 'class="outline"', cards[i][1].partition("<details>")[0])
-        assert shared == re.sub(r' style="clip-path:[^"]+"', "", "".join(explanation_parts(plain)))
+        assert shared == re.sub(r' style="clip-path:[^"]+"', "", "".join(explanation_parts(e, reword=plain_advice)))
         if not e.sentences.advice:
             assert shared == re.sub(r' style="clip-path:[^"]+"', "", own)
 
@@ -159,7 +157,7 @@ def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers)
         texts = {text_of(line): line for line in written}
         for line in rule_list.rules_:
             picture = picture_line(line)
-            sentence = " ".join(word.text for word in picture.sentence)
+            sentence = text_of(rule_sentence(line.rule.conditions, picture.conclusion))
             text = next(text for text in texts if text.startswith(f"{sentence} ") and picture.coverage.text in text)
             assert f"{picture.precision.text}" in text
             covered = np.flatnonzero(line.rule.covers(rows)).tolist()

@@ -12,7 +12,7 @@ from reported import cards_of, text_of
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice._show.picture import level_fact, picture_explanation, picture_rule
+from suffice._show.picture import level_fact, lift_text, set_shares
 from suffice._show.report import make_report
 from suffice._text import format_level, format_probability, format_with_bound
 
@@ -48,16 +48,16 @@ def test_the_card_of_the_empty_set_lists_no_sets():
     assert "ALWAYS no" in text
     assert "nothing at all" not in text
     assert "1 sufficient set" not in text
-    assert picture_explanation(e).sets == ()
+    assert set_shares(e) == []
 
 
 def test_the_card_of_a_rule_states_the_lift():
     explanations = rare_explanations("odds")
     rule = explanations[first(explanations, "yes", is_sufficient=True)].rule
-    assert picture_rule(rule).lift.endswith("times as likely as on average.")
-    assert picture_rule(rule).lift in text_of(rule._repr_html_())
+    assert lift_text(rule).endswith("times as likely as on average.")
+    assert lift_text(rule) in text_of(rule._repr_html_())
     common = rare_explanations().rules[first(rare_explanations(), "no", is_sufficient=True)]
-    assert picture_rule(common).lift == "0.92 among all rows."  # what most rows have is hardly news
+    assert lift_text(common) == "0.92 among all rows."  # what most rows have is hardly news
 
 
 def test_the_card_of_a_list_of_rules_states_the_lift():

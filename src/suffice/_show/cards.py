@@ -8,39 +8,53 @@ card shows is computed by ``picture`` and ``axis``; this module only draws it.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from suffice._show.axis import condition_text, draw, missing_text
 from suffice._show.picture import (
     COVERAGE_MEANING,
     MAX_IMPORTANCES,
+    NOTHING,
     PRECISION_MEANING,
     READ_WITH_CARE,
     SDP_MEANING,
-    ExplanationPicture,
-    RulePicture,
-    SetPicture,
     Share,
-    Word,
     about_facts,
+    all_cautions,
+    badge_text,
+    cautions,
+    coverage_share,
     fidelity_shares,
     importance_shares,
+    kept_text,
+    lift_text,
     more_text,
-    picture_explanation,
     picture_line,
-    picture_rule,
-    summarize,
+    proof_text,
+    row_drawings,
+    set_shares,
+    size_shares,
 )
-from suffice._text import counted, format_level, format_percent, format_probability, format_share, printable
+from suffice._text import (
+    counted,
+    format_level,
+    format_percent,
+    format_probability,
+    format_share,
+    format_with_bound,
+    printable,
+)
 from suffice.explaining.importance import IMPORTANCE_MEANINGS
+from suffice.explaining.sentences import N_LISTED
 from suffice.reasons.values import REFUSALS
 
 if TYPE_CHECKING:
     from suffice._show.axis import Chip, Drawing
     from suffice._show.overview import OutcomeOverview
-    from suffice._show.picture import Share
+    from suffice._table.condition import Condition
     from suffice.changes.values import Change, Changes, RegionalChange, RegionalChanges, RowChanges
     from suffice.explaining.explanation import Explanation
     from suffice.explaining.explanations import Explanations
@@ -166,28 +180,45 @@ def head(above: str, large: str, badge: str, *, kept: str = "", kind: str = "bad
 
 def explanation_card(explanation: Explanation) -> str:
     """Draw an explanation."""
-    return card(*explanation_parts(picture_explanation(explanation)))
+    return card(*explanation_parts(explanation))
 
 
-def explanation_parts(picture: ExplanationPicture, reasons: Sequence[Html] = ()) -> list[Html]:
+def explanation_parts(
+    explanation: Explanation, reasons: Sequence[Html] = (), reword: Callable[[str], str] = str
+) -> list[Html]:
     """Draw an explanation without the frame of its card; reasons stand below its first sentence."""
-    kind = "badge" if picture.is_sufficient else "badge none"
-    parts = [head(picture.title, picture.outcome, picture.badge, kept=picture.kept, kind=kind)]
-    if picture.cautions:
-        parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(picture.cautions)))
-    parts += [element("div", "part saying", picture.sentence), *reasons]
-    notes = optional("div", "note under", " ".join(filter(None, (picture.notes, picture.bound_note))))
-    if picture.rule is not None:
-        parts += [*rule_parts(picture.rule), *notes]
-    if picture.best is not None:
-        parts += [*set_parts(picture.best), *notes]
-    parts += optional("div", "part note", picture.advice)
-    if picture.sets:
-        halves = [part(picture.sets_title, picture.sets_note, bars(picture.sets, more=picture.more_sets, narrow=True))]
-        if picture.importance:
-            halves.append(importance_part("Importance", picture.importance))
+    sentences, sets = explanation.sentences, explanation.sufficient_sets
+    kept = kept_text(sentences.interval_text) if sentences.interval_text else ""
+    kind = "badge" if sets else "badge none"
+    parts = [head(sentences.title, sentences.outcome_text, badge_text(explanation), kept=kept, kind=kind)]
+    care = cautions(explanation)
+    if care:
+        parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(care)))
+    parts += [element("div", "part saying", f"{sentences.outcome_sentence} {sentences.lead}"), *reasons]
+    parts += best_parts(explanation)
+    notes = (*sentences.notes, sentences.rule_note, sentences.bound_note)
+    parts += optional("div", "note under", " ".join(filter(None, notes)))
+    parts += optional("div", "part note", reword(sentences.advice))
+    shares = set_shares(explanation)
+    if shares:
+        title, note = counted(len(sets), "sufficient set"), "each alone is enough" if len(sets) > 1 else ""
+        halves = [part(title, note, bars(shares, more=more_text(len(sets), N_LISTED), narrow=True))]
+        if explanation.importance_differs:
+            halves.append(importance_part("Importance", importance_shares(explanation.ranked_importance())))
         parts.append(element("div", "halves", *halves))
-    return parts + optional("div", "part note", picture.stability)
+    return parts + optional("div", "part note", sentences.stability_note)
+
+
+def best_parts(explanation: Explanation) -> list[Html]:
+    """Draw the rule of a row, or its best set where there is no rule."""
+    best, drawings = explanation.best_set, row_drawings(explanation)
+    if explanation.rule is not None:
+        return rule_parts(explanation.rule, drawings, explanation.pi, best.lower)
+    title = "Sufficient set" if explanation.is_sufficient else "Nearest set"
+    note = "" if drawings else f"{NOTHING}: whatever is known"
+    share = Share("SDP", best.sdp, format_with_bound(best.sdp, best.lower), explanation.pi)
+    figures = element("div", "figures", figure(share, "" if explanation.is_sufficient else "plain", SDP_MEANING))
+    return [part(title, note, *_drawings(drawings), figures)]
 
 
 def importance_part(title: str, importance: Sequence[Share], most: int = MAX_IMPORTANCES) -> Html:
@@ -204,12 +235,11 @@ def importance_bars(importance: Sequence[Share], most: int) -> Html:
 
 def explanations_card(explanations: Explanations) -> str:
     """Sum up explanations."""
-    about, summary = explanations.about, summarize(explanations)
-    n_rows, n_sufficient = summary.n_rows, summary.n_sufficient
+    about, n_rows, n_sufficient = explanations.about, len(explanations), int(explanations.has_set.sum())
     badge = f"{n_sufficient} of {n_rows} with a sufficient set"
     parts: list[str] = [head(f"Explanations of {about['target']}", counted(n_rows, "row"), badge)]
-    parts += [element("div", "care", caution) for caution in summary.cautions]
-    share = summary.share
+    parts += [element("div", "care", caution) for caution in all_cautions(explanations)]
+    share = n_sufficient / max(n_rows, 1)
     shares = [Share("rows with a sufficient set", share, f"{format_percent(share)} %")] if n_rows else []
     for fidelity in fidelity_shares(about)[:1]:
         shares.append(fidelity._replace(name=f"fidelity of the forest (out-of-bag {fidelity.name})"))
@@ -217,7 +247,7 @@ def explanations_card(explanations: Explanations) -> str:
     importance = importance_shares(explanations.ranked_importance())
     halves = [importance_part("Mean importance", importance)] if importance else []
     if n_sufficient:
-        halves.append(part("Smallest sufficient set", "rows by its size", bars(summary.size_shares, "plain")))
+        halves.append(part("Smallest sufficient set", "rows by its size", bars(size_shares(explanations), "plain")))
     parts += [element("div", "halves", *halves)] if halves else []
     hint = "explanations[0] shows one row, explanations.report('report.html') writes all of them into one page."
     return card(*parts, element("div", "part note", hint))
@@ -225,33 +255,29 @@ def explanations_card(explanations: Explanations) -> str:
 
 def rule_card(rule: Rule) -> str:
     """Draw a rule."""
-    picture = picture_rule(rule)
-    under = " ".join(filter(None, (picture.lift, picture.proof)))
-    return card(*rule_parts(picture), *optional("div", "note under", under))
+    drawings = [draw(condition.name, condition, None) for condition in rule.conditions]
+    under = " ".join(filter(None, (lift_text(rule), proof_text(rule))))
+    return card(*rule_parts(rule, drawings), *optional("div", "note under", under))
 
 
-def rule_parts(picture: RulePicture) -> list[Html]:
-    """Draw a rule: its sentence, its conditions over the training values, its figures and what is to be known."""
-    parts = [element("div", "sentence", sentence_words(picture.sentence))]
-    if picture.drawings:
-        parts.append(_drawings(picture.drawings))
-    figures = [figure(picture.sdp, "", SDP_MEANING if picture.sdp.name == "SDP" else "")]
-    figures.append(figure(picture.coverage, "plain", COVERAGE_MEANING))
-    if picture.precision is not picture.sdp:
-        figures.append(figure(picture.precision, "", PRECISION_MEANING))
-    notes = " ".join(filter(None, (picture.rows, picture.missing)))
-    return [
-        *parts,
-        element("div", "figures", *figures),
-        element("div", "note under", notes),
-        *optional("div", "note under", picture.checked),
+def rule_parts(
+    rule: Rule, drawings: Sequence[Drawing], pi: float | None = None, lower: float | None = None
+) -> list[Html]:
+    """Draw a rule: its sentence, its conditions, its figures and what is to be known; of a row also level and bound."""
+    text = "-" if rule.precision is None else format_share(rule.precision)
+    figures = [
+        figure(coverage_share(rule.coverage), "plain", COVERAGE_MEANING),
+        figure(Share("precision", rule.precision or 0.0, text), "", PRECISION_MEANING),
     ]
-
-
-def set_parts(picture: SetPicture) -> list[Html]:
-    """Draw the best set of a row without a rule."""
-    figures = element("div", "figures", figure(picture.sdp, "" if picture.is_sufficient else "plain", SDP_MEANING))
-    return [part(picture.title, picture.note, *([_drawings(picture.drawings)] if picture.drawings else []), figures)]
+    if rule.sdp is not None:
+        figures.insert(0, figure(Share("SDP", rule.sdp, format_with_bound(rule.sdp, lower), pi), "", SDP_MEANING))
+    return [
+        element("div", "sentence", rule_sentence(rule.conditions, rule.conclusion)),
+        *_drawings(drawings),
+        element("div", "figures", *figures),
+        element("div", "note under", " ".join(filter(None, (rule.rows_text, missing_text(rule.conditions))))),
+        *optional("div", "note under", rule.checked_text),
+    ]
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
@@ -261,8 +287,8 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     for i, line in enumerate(lines[:MAX_LINES], start=1):
         picture = picture_line(line)
         coverage, precision = picture.coverage, picture.precision
-        sentence = element("span", "sentence", sentence_words(picture.sentence))
-        notes = [*optional("div", "note", picture.note), *optional("div", "note", picture.checked)]
+        sentence = element("span", "sentence", rule_sentence(line.rule.conditions, picture.conclusion))
+        notes = [*optional("div", "note", picture.note), *optional("div", "note", line.checked_text)]
         cells += [
             element("span", "note", str(i)),
             element("span", "sentence-cell", sentence, *notes),
@@ -306,13 +332,16 @@ def fidelity_part(title: str, about: Mapping[str, Any]) -> Html:
     return part(title, "out of bag", drawn)
 
 
-def sentence_words(sentence: Sequence[Word]) -> Html:
-    """Write a sentence with its key words in bold."""
-    return joined([element("b", "", word.text) if word.is_key else word.text for word in sentence], " ")
+def rule_sentence(conditions: Sequence[Condition], conclusion: str) -> Html:
+    """Write a rule as a sentence with short numbers, its key words in bold."""
+    words = []
+    for i, condition in enumerate(conditions):
+        words += [element("b", "", "AND" if i else "IF"), condition_text(condition)]
+    return joined([*words, element("b", "", "THEN" if conditions else "ALWAYS"), conclusion], " ")
 
 
-def _drawings(drawings: Sequence[Drawing]) -> Html:
-    return element("div", "drawings", *map(_drawing, drawings))
+def _drawings(drawings: Sequence[Drawing]) -> list[Html]:
+    return [element("div", "drawings", *map(_drawing, drawings))] if drawings else []
 
 
 def _drawing(drawing: Drawing, *more: Html) -> Html:
@@ -333,24 +362,19 @@ def _drawing(drawing: Drawing, *more: Html) -> Html:
 def overview_part(overview: OutcomeOverview, most: int) -> Html:
     """Draw in which sets of one outcome the variables are, and for which values; buttons lead to the rows."""
     drawn = [
-        _drawing(
-            line.drawing,
-            bar(line.share),
-            element(
-                "button",
-                "link",
-                counted(len(line.rows), "row"),
-                type="button",
-                data_rows=join_numbers(line.rows),
-                aria_label=f"{counted(len(line.rows), 'row')} with {line.variable}, {overview.label}",
-            ),
-        )
+        _drawing(line.drawing, bar(line.share), rows_button(line.rows, f"with {line.variable}, {overview.label}"))
         for line in overview.lines[:most]
     ]
     more = optional("div", "note under", more_text(len(overview.lines), most))
     if not drawn:
         drawn = [element("div", "note", "No variable is in a sufficient set.")]
     return part(overview.label, overview.note, element("div", "drawings", *drawn), *more)
+
+
+def rows_button(rows: Sequence[int], which: str) -> Html:
+    """Write a button that leads to some rows."""
+    text = counted(len(rows), "row")
+    return element("button", "link", text, type="button", data_rows=join_numbers(rows), aria_label=f"{text} {which}")
 
 
 def join_numbers(numbers: Iterable[int]) -> str:

@@ -108,7 +108,7 @@ def _draw(explanations: Explanations, v: int, rows: NDArray[np.intp], share: flo
     if len(values):
         condition, text = (_of_categories if column.kind == "category" else _of_numbers)(column, values, known)
     missing = f"{format_percent(n_missing / len(rows))} % missing" if n_missing else ""
-    drawing = draw(name, condition, column, known=known_values(fitted).of(column.name))
+    drawing = draw(name, condition, column, known=known_values(fitted, column.name))
     return replace(
         drawing, bounds=": ".join(filter(None, (often, join(list(filter(None, (text, missing))))))), missing=""
     )

@@ -1,8 +1,7 @@
-"""What rules and explanations show, as plain values.
+"""The texts and shares that rules, explanations and fitted explainers show, and how their columns are drawn.
 
-Everything that is seen of a rule, an explanation or a fitted explainer is computed here once: its sentence, its
-figures, the warnings, the sets, the order of the importances, and, with ``axis``, where conditions and values lie.
-Cards, the report, the plots and the app only draw these values.
+Each is computed here once, with ``axis`` for where conditions and values lie; cards, the report, the plots and the app
+draw them.
 """
 
 from __future__ import annotations
@@ -11,29 +10,25 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._show.axis import NO_ROW, Distribution, Drawing, condition_text, draw, missing_text, rounded
+from suffice._show.axis import NO_ROW, Distribution, Drawing, condition_text, draw, rounded
 from suffice._text import (
     counted,
     format_confidence,
     format_percent,
     format_probability,
     format_share,
-    format_with_bound,
     join,
 )
 from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
-    from suffice._table.condition import Condition
-    from suffice._table.encoding import Column
     from suffice.checks.quality import Quality
     from suffice.explaining.explanation import Explanation, SufficientSet
     from suffice.explaining.explanations import Explanations
@@ -42,22 +37,10 @@ if TYPE_CHECKING:
 
 READ_WITH_CARE = "Read with care. "
 NOTHING = "nothing at all"
-WHATEVER = f"{NOTHING}: whatever is known"
-NO_SET = "no sufficient set"
-SUFFICIENT_SET = "Sufficient set"
-NEAREST_SET = "Nearest set"
 MAX_IMPORTANCES = 8  # of one row
 SDP_MEANING = "the probability that the outcome is kept"
 COVERAGE_MEANING = "the share of training rows in the rule"
 PRECISION_MEANING = "the share of new rows in the rule that is expected to have the outcome"
-
-
-@dataclass(frozen=True)
-class Word:
-    """A piece of a sentence."""
-
-    text: str
-    is_key: bool = False
 
 
 class Share(NamedTuple):
@@ -70,132 +53,53 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RulePicture:
-    """What a rule shows."""
-
-    sentence: tuple[Word, ...]
-    text: str
-    sdp: Share
-    coverage: Share
-    precision: Share
-    rows: str
-    proof: str
-    checked: str
-    lift: str
-    missing: str
-    drawings: tuple[Drawing, ...]
-
-
-@dataclass(frozen=True)
 class LinePicture:
     """What a line of a list of rules shows; the note holds the lift of a rare class, and that its rows are few."""
 
-    sentence: tuple[Word, ...]
     premise: str
     output: str
     conclusion: str
     lift: str
     note: str
     mae: str
-    checked: str
     coverage: Share
     precision: Share
-
-
-@dataclass(frozen=True)
-class SetPicture:
-    """What the best set shows where there is no rule."""
-
-    title: str
-    note: str
-    is_sufficient: bool
-    sdp: Share
-    drawings: tuple[Drawing, ...]
-
-
-@dataclass(frozen=True)
-class ExplanationPicture:
-    """What an explanation shows; its rule, or its best set where there is no rule, is drawn when it is needed."""
-
-    explanation: Explanation
-    title: str
-    sentence: str
-    advice: str
-    outcome: str
-    kept: str
-    badge: str
-    is_sufficient: bool
-    cautions: tuple[str, ...]
-    notes: str
-    bound_note: str
-    sets_title: str
-    sets_note: str
-    sets: tuple[Share, ...]
-    more_sets: str
-    importance: tuple[Share, ...]
-    stability: str
-
-    @cached_property
-    def rule(self) -> RulePicture | None:
-        """What the rule of the row shows."""
-        explanation, rule = self.explanation, self.explanation.rule
-        if rule is None:
-            return None
-        values = {name: value for _, columns in explanation.values for name, value in columns}
-        best = explanation.best_set
-        return picture_rule(rule, explanation.columns, values, explanation.pi, best.lower, _known_to(explanation))
-
-    @cached_property
-    def best(self) -> SetPicture | None:
-        """What the best set of a row without a rule shows."""
-        return picture_best_set(self.explanation) if self.explanation.rule is None else None
 
 
 # --- training values -------------------------------------------------------------------------------------------------
 
 
-class KnownValues:
-    """How the training values of each column are spread, computed when it is first drawn."""
-
-    def __init__(self, fitted: Fitted) -> None:
-        self._matrix = fitted.training[0]
-        self._columns = {column.name: (c, column) for c, column in enumerate(fitted.encoding.columns)}
-        self._computed: dict[str, Distribution] = {}
-
-    def of(self, name: str) -> Distribution:
-        """Return how the values of a column are spread."""
-        if name not in self._computed:
-            c, column = self._columns[name]
-            self._computed[name] = Distribution.of_values(column, self._matrix[:, c])
-        return self._computed[name]
+_known_values: WeakKeyDictionary[Fitted, dict[str, Distribution]] = WeakKeyDictionary()
 
 
-_known_values: WeakKeyDictionary[Fitted, KnownValues] = WeakKeyDictionary()
+def known_values(fitted: Fitted, name: str) -> Distribution:
+    """Return how the training values of a column are spread; many cards draw the same columns."""
+    computed = _known_values.setdefault(fitted, {})
+    if name not in computed:
+        c = [column.name for column in fitted.encoding.columns].index(name)
+        computed[name] = Distribution.of_values(fitted.encoding.columns[c], fitted.forest.X[:, c])
+    return computed[name]
 
 
-def known_values(fitted: Fitted) -> KnownValues:
-    """Return how the training values of a fitted state are spread; many cards draw the same columns."""
-    if fitted not in _known_values:
-        _known_values[fitted] = KnownValues(fitted)
-    return _known_values[fitted]
-
-
-def _known_to(explanation: Explanation) -> KnownValues | None:
-    """Return the training values that an explanation knows: none if it was pickled."""
-    return None if explanation.origin is None else known_values(explanation.origin[0].fitted)
+def row_drawings(explanation: Explanation) -> tuple[Drawing, ...]:
+    """Draw the columns of the rule of a row, or of its best set where there is no rule, over the training values."""
+    if explanation.rule is not None:
+        conditions = {condition.name: condition for condition in explanation.rule.conditions}
+        own = {name: value for _, columns in explanation.values for name, value in columns}
+        values = {name: own.get(name, NO_ROW) for name in conditions}
+    else:
+        conditions, shown = {}, map(explanation.sentences.shown_values, explanation.best_set.variables)
+        values = {name: value for columns in shown for name, value in columns}
+    column_of = {column.name: column for column in explanation.columns}
+    known: dict[str, Distribution] = {}
+    if explanation.origin is not None:  # one that was pickled does not know the training values
+        known = {name: known_values(explanation.origin[0].fitted, name) for name in values}
+    return tuple(
+        draw(name, conditions.get(name), column_of.get(name), value, known.get(name)) for name, value in values.items()
+    )
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
-
-
-def write_sentence(conditions: Sequence[Condition], conclusion: str) -> tuple[Word, ...]:
-    """Write a rule as a sentence with short numbers."""
-    if not conditions:
-        return Word("ALWAYS", True), Word(conclusion)
-    words = []
-    for i, condition in enumerate(conditions):
-        words += [Word("AND" if i else "IF", True), Word(condition_text(condition))]
-    return (*words, Word("THEN", True), Word(conclusion))
 
 
 def picture_line(line: GlobalRule) -> LinePicture:
@@ -211,14 +115,12 @@ def picture_line(line: GlobalRule) -> LinePicture:
     conditions, lift = line.rule.conditions, ", ".join(line.lift_texts)
     precision = line.precision if line.expected is None else line.expected
     return LinePicture(
-        sentence=write_sentence(conditions, conclusion),
         premise=" AND ".join(map(condition_text, conditions)) or "always",
         output=output,
         conclusion=conclusion,
         lift=lift,
         note=", ".join(filter(None, (lift, "few training rows" if line.has_few_rows else ""))),
         mae=mae,
-        checked=line.checked_text,
         coverage=coverage_share(line.coverage),
         precision=Share("precision", precision, format_share(precision)),
     )
@@ -229,83 +131,29 @@ def coverage_share(coverage: float) -> Share:
     return Share("coverage", coverage, f"{format_percent(coverage)} %")
 
 
-def picture_rule(
-    rule: Rule,
-    columns: Sequence[Column] = (),
-    values: Mapping[str, Any] | None = None,
-    pi: float | None = None,
-    lower: float | None = None,
-    known: KnownValues | None = None,
-) -> RulePicture:
-    """Compute what a rule shows; the distributions of training values are drawn where they are known."""
-    column_of = {column.name: column for column in columns}
-    values = values or {}
+def proof_text(rule: Rule) -> str:
+    """Write what is proven about a rule."""
     rows = "" if rule.n_looked_at is None else f" of the {rule.n_looked_at:,} training rows looked at"
     proof = f"No other such rule covers more{rows}." if rule.optimal else f"A rule that covers more{rows} may exist."
     where = "every point" if rule.everywhere else "each of these rows" if rows else "every training row"
-    proof += f" The SDP is proven for {where} within these bounds."
-    text = "-" if rule.precision is None else format_share(rule.precision)
-    precision = sdp = Share("precision", rule.precision or 0.0, text)
-    if rule.sdp is not None:
-        sdp = Share("SDP", rule.sdp, format_with_bound(rule.sdp, lower), pi)
-    lift = ", ".join(rule.lift_texts(sdp.value, always=rule.sdp is None))
-    return RulePicture(
-        sentence=write_sentence(rule.conditions, rule.conclusion),
-        text=str(rule),
-        sdp=sdp,
-        coverage=coverage_share(rule.coverage),
-        precision=precision,
-        rows=rule.rows_text,
-        proof="" if rule.sdp is None else proof,
-        checked=rule.checked_text,
-        lift=f"{lift[0].upper()}{lift[1:]}." if lift else "",
-        missing=missing_text(rule.conditions),
-        drawings=tuple(
-            draw(
-                condition.name,
-                condition,
-                column_of.get(condition.name),
-                values.get(condition.name, NO_ROW),
-                None if known is None else known.of(condition.name),
-            )
-            for condition in rule.conditions
-        ),
-    )
+    return "" if rule.sdp is None else f"{proof} The SDP is proven for {where} within these bounds."
+
+
+def lift_text(rule: Rule) -> str:
+    """Write how much more likely the outcome is within the bounds of a rule."""
+    probability = rule.precision or 0.0 if rule.sdp is None else rule.sdp
+    lift = ", ".join(rule.lift_texts(probability, always=rule.sdp is None))
+    return f"{lift[0].upper()}{lift[1:]}." if lift else ""
 
 
 # --- explanations ----------------------------------------------------------------------------------------------------
 
 
-def picture_explanation(explanation: Explanation) -> ExplanationPicture:
-    """Compute what an explanation shows."""
-    sets, sentences = explanation.sufficient_sets, explanation.sentences
-    return ExplanationPicture(
-        explanation,
-        title=sentences.title,
-        sentence=f"{sentences.outcome_sentence} {sentences.lead}",
-        advice=sentences.advice,
-        outcome=sentences.outcome_text,
-        kept="" if explanation.interval is None else kept_text(sentences.interval_text),
-        badge=_badge_text(len(explanation.best_set.variables), len(explanation.values)) if sets else NO_SET,
-        is_sufficient=explanation.is_sufficient,
-        cautions=cautions(explanation),
-        notes=" ".join(filter(None, (*sentences.notes, sentences.rule_note))),
-        bound_note=sentences.bound_note,
-        sets_title=counted(len(sets), "sufficient set"),
-        sets_note="each alone is enough" if len(sets) > 1 else "",
-        sets=tuple(
-            Share(set_text(chosen), chosen.sdp, format_probability(chosen.sdp), explanation.pi)
-            for chosen in sets[:N_LISTED]
-            if chosen.variables
-        ),
-        more_sets=more_text(len(sets), N_LISTED),
-        importance=importance_shares(explanation.ranked_importance()) if explanation.importance_differs else (),
-        stability=sentences.stability_note,
-    )
-
-
-def _badge_text(n_enough: int, n_variables: int) -> str:
+def badge_text(explanation: Explanation) -> str:
     """Write how many variables are enough."""
+    if not explanation.is_sufficient:
+        return "no sufficient set"
+    n_enough, n_variables = len(explanation.best_set.variables), len(explanation.values)
     if not n_enough:
         return "no variable is needed"
     return f"{n_enough} of {counted(n_variables, 'variable')} {'is' if n_enough == 1 else 'are'} enough"
@@ -331,23 +179,10 @@ def more_text(n_all: int, n_listed: int) -> str:
     return f"and {n_all - n_listed} more" if n_all > n_listed else ""
 
 
-def picture_best_set(explanation: Explanation) -> SetPicture:
-    """Compute what the best set of a row without a rule shows."""
-    column_of = {column.name: column for column in explanation.columns}
-    shown = explanation.best_set
-    known = _known_to(explanation)
-    drawings = tuple(
-        draw(name, None, column_of.get(name), value, None if known is None else known.of(name))
-        for variable in shown.variables
-        for name, value in explanation.sentences.shown_values(variable)
-    )
-    return SetPicture(
-        title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST_SET,
-        note="" if drawings else WHATEVER,
-        is_sufficient=explanation.is_sufficient,
-        sdp=Share("SDP", shown.sdp, format_with_bound(shown.sdp, shown.lower), explanation.pi),
-        drawings=drawings,
-    )
+def set_shares(explanation: Explanation) -> list[Share]:
+    """Compute how the probabilities of the first sufficient sets are drawn."""
+    sets = [one for one in explanation.sufficient_sets[:N_LISTED] if one.variables]
+    return [Share(set_text(one), one.sdp, format_probability(one.sdp), explanation.pi) for one in sets]
 
 
 def importance_shares(ranked: Sequence[tuple[str, float]]) -> tuple[Share, ...]:
@@ -358,61 +193,31 @@ def importance_shares(ranked: Sequence[tuple[str, float]]) -> tuple[Share, ...]:
 # --- many rows, and what was fitted ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Counts of explained rows."""
-
-    n_rows: int
-    n_sufficient: int
-    n_disagree: int
-    n_incomplete: int
-    sizes: Mapping[int, int]
-    n_contested: int = 0
-    has_signal: bool = True
-
-    @property
-    def share(self) -> float:
-        """The share of the rows that have a sufficient set."""
-        return self.n_sufficient / max(self.n_rows, 1)
-
-    @property
-    def size_shares(self) -> list[Share]:
-        """The shares of the rows by the size of their smallest sufficient set."""
-        named = [(counted(size, "variable") if size else "no variable needed", n) for size, n in self.sizes.items()]
-        n_none = self.n_rows - sum(self.sizes.values())
-        named += [("no such set", n_none)] if n_none else []
-        return [Share(name, n / self.n_rows, str(n)) for name, n in named]
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What to take care of, one sentence each."""
-        sentences = [] if self.has_signal else [NO_SIGNAL]
-        if self.n_disagree:
-            rows = counted(self.n_disagree, "row")
-            sentences.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
-        if self.n_incomplete:
-            rows = counted(self.n_incomplete, "row")
-            sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
-        if self.n_contested:
-            sets = counted(self.n_contested, "set")
-            sentences.append(f"{sets} {'is' if self.n_contested == 1 else 'are'} contested: {CONTESTED}.")
-        return tuple(sentences)
+def size_shares(explanations: Explanations) -> list[Share]:
+    """Compute the shares of the rows by the size of their smallest sufficient set."""
+    n_rows, with_set = len(explanations), zip(explanations.best_sets, explanations.has_set.tolist(), strict=True)
+    sizes = Counter(len(best.variables) for best, has_set in with_set if has_set)
+    named = [(counted(size, "variable") if size else "no variable needed", n) for size, n in sorted(sizes.items())]
+    named += [("no such set", n_rows - sizes.total())] if n_rows > sizes.total() else []
+    return [Share(name, n / n_rows, str(n)) for name, n in named]
 
 
-def summarize(explanations: Explanations) -> Summary:
-    """Count explained rows."""
-    has_set = explanations.has_set
-    best_sets = zip(explanations.best_sets, has_set.tolist(), strict=True)
-    sizes = Counter(len(best.variables) for best, is_sufficient in best_sets if is_sufficient)
-    return Summary(
-        n_rows=len(explanations),
-        n_sufficient=int(has_set.sum()),
-        n_disagree=int((~explanations.forest_agrees).sum()),
-        n_incomplete=len(explanations) - sum(explanations.is_search_complete),
-        sizes=dict(sorted(sizes.items())),
-        has_signal=explanations.fitted.has_signal,
-        n_contested=int(explanations.is_contested.sum()),
-    )
+def all_cautions(explanations: Explanations) -> list[str]:
+    """Write what to take care of in all rows, one sentence each."""
+    sentences = [] if explanations.fitted.has_signal else [NO_SIGNAL]
+    n_disagree = int(np.count_nonzero(~explanations.forest_agrees))
+    if n_disagree:
+        rows = counted(n_disagree, "row")
+        sentences.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
+    n_incomplete = explanations.is_search_complete.count(False)
+    if n_incomplete:
+        rows = counted(n_incomplete, "row")
+        sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
+    n_contested = int(np.count_nonzero(explanations.is_contested))
+    if n_contested:
+        verb = "is" if n_contested == 1 else "are"
+        sentences.append(f"{counted(n_contested, 'set')} {verb} contested: {CONTESTED}.")
+    return sentences
 
 
 def fidelity_shares(about: Mapping[str, Any]) -> list[Share]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice._show.axis import rounded
-from suffice._show.cards import Html, bar, element, part, tile
+from suffice._show.cards import Html, bar, element, optional, part, tile
 from suffice._show.picture import gather_rare
 from suffice._text import format_percent, format_share
 
@@ -74,7 +74,7 @@ def confusion_table(quality: Quality) -> Html:
             )
             for j, (n, share) in enumerate(zip(counts[i].tolist(), shares[i].tolist(), strict=True))
         ]
-        lines.append([label, *cells])
+        lines.append([element("th", "", label, scope="row"), *cells])
     corner = "model ↓ predicted →" if quality.is_agreement else "observed ↓ predicted →"
     return table([corner, *labels], lines, "confusion")
 
@@ -84,27 +84,29 @@ def class_table(quality: Quality) -> Html:
     with_set = {share.outcome: share for share in quality.sets if share.n_explained}
     lines = []
     for one in quality.by_class[:MAX_CLASSES]:
-        cells = [str(one.label), element("td", "", f"{one.n_rows:,}")]
-        cells += [_share_cell(value, format_share(value)) for value in (one.recall, one.precision)]
+        cells = [element("th", "", str(one.label), scope="row"), element("td", "", f"{one.n_rows:,}")]
+        cells += [share_cell(value, format_share(value)) for value in (one.recall, one.precision)]
         if with_set:
             known = with_set.get(one.label)
             text = "-" if known is None else f"{format_percent(known.share)} % of {known.n_explained:,}"
-            cells.append(_share_cell(math.nan if known is None else known.share, text))
+            cells.append(share_cell(math.nan if known is None else known.share, text))
         lines.append(cells)
     heads = ["class", "rows", "recall", "precision", *["with a sufficient set"] * bool(with_set)]
     return table(heads, lines, "by-class")
 
 
-def _share_cell(share: float, text: str) -> Html:
+def share_cell(share: float, text: str, note: str = "", kind: str = "", tick: float | None = None) -> Html:
+    """Draw a share as a bar in a cell of a table; a share that is not known is a dash."""
     if math.isnan(share):
         return element("td", "", "-")
-    return element("td", "", element("div", "bar-cell", bar(share), element("span", "number", text)))
+    drawn = element("div", "bar-cell", bar(share, kind, tick), element("span", "number", text))
+    return element("td", "", drawn, *optional("div", "note", note))
 
 
-def table(heads: Sequence[str], lines: Sequence[Sequence[str]], kind: str) -> Html:
-    """Write a table; the first cell of each line is its head."""
+def table(heads: Sequence[str], lines: Sequence[Sequence[Html]], kind: str) -> Html:
+    """Write a table of cells."""
     head = element("tr", "", *(element("th", "", text, scope="col") for text in heads))
-    body = [element("tr", "", element("th", "", first, scope="row"), *cells) for first, *cells in lines]
+    body = [element("tr", "", *cells) for cells in lines]
     return element(
         "div", "scroll", element("table", kind, element("thead", "", head), element("tbody", "", *body)), tabindex="0"
     )

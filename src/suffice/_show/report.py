@@ -11,7 +11,6 @@ import hashlib
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from suffice._forest.out_of_bag import votes_out_of_bag
 from suffice._show.axis import rounded
 from suffice._show.cards import (
     Html,
-    bar,
     bars,
     change_parts,
     element,
@@ -35,19 +33,20 @@ from suffice._show.cards import (
     part,
     read_template,
     reason_counts,
-    sentence_words,
+    rows_button,
+    rule_sentence,
     tile,
 )
 from suffice._show.overview import make_overview, outcome_masks
 from suffice._show.picture import (
+    all_cautions,
     fidelity_shares,
     importance_shares,
     level_fact,
-    picture_explanation,
     picture_line,
-    summarize,
+    size_shares,
 )
-from suffice._show.quality_parts import quality_panels, quality_tiles
+from suffice._show.quality_parts import quality_panels, quality_tiles, share_cell, table
 from suffice._text import counted, format_confidence, format_percent, format_share, plain_advice
 from suffice.changes.values import Changes
 from suffice.checks.quality import Quality, count_sets, quality_out_of_bag
@@ -164,13 +163,14 @@ def _lead(explanations: Explanations) -> str:
 
 def _glance(explanations: Explanations) -> Html:
     """Draw the figures of all rows."""
-    about, summary = explanations.about, summarize(explanations)
-    sufficient = f"{counted(summary.n_sufficient, 'row')}, {explanations.level_text}"
+    about, n_rows, n_sufficient = explanations.about, len(explanations), int(explanations.has_set.sum())
+    share = n_sufficient / max(n_rows, 1)
+    sufficient = f"{counted(n_sufficient, 'row')}, {explanations.level_text}"
     fidelity = fidelity_shares(about)[:1]
     measure = "accuracy" if about["task"] == "classification" else "R2"  # fidelity may be unknown
     tiles = [
-        tile("Rows explained", f"{summary.n_rows:,}", f"{counted(len(explanations.candidates), 'variable')} searched"),
-        tile("With a sufficient set", f"{format_percent(summary.share)} %", sufficient, summary.share),
+        tile("Rows explained", f"{n_rows:,}", f"{counted(len(explanations.candidates), 'variable')} searched"),
+        tile("With a sufficient set", f"{format_percent(share)} %", sufficient, share),
         tile(
             "Fidelity of the forest",
             fidelity[0].text if fidelity else "not known",
@@ -180,9 +180,9 @@ def _glance(explanations: Explanations) -> Html:
     ]
     importance = importance_shares(explanations.ranked_importance())
     panels = [importance_part("Mean importance", importance, MAX_IMPORTANCES)]
-    if summary.n_rows:
-        panels.append(part("Smallest sufficient set", "rows by its size", bars(summary.size_shares, "plain")))
-    cautions = [element("div", "care", sentence) for sentence in summary.cautions]
+    if n_rows:
+        panels.append(part("Smallest sufficient set", "rows by its size", bars(size_shares(explanations), "plain")))
+    cautions = [element("div", "care", sentence) for sentence in all_cautions(explanations)]
     return joined([element("div", "tiles", *tiles), *cautions, _panels(panels)])
 
 
@@ -320,35 +320,22 @@ def _rules(explanations: Explanations) -> Html:
 def _rule_table(explanations: Explanations, lines: Sequence[GlobalRule], label: str) -> Html:
     rows, body = explanations.explained[0], []
     for line in lines:
-        picture, base = picture_line(line), line.rule.base_rate
+        picture, base = picture_line(line), line.rule.base_rate if label else None
         covered = np.flatnonzero(line.rule.covers(rows)).tolist()
-        n_rows, what = counted(len(covered), "row"), f" covered by {picture.premise}"
-        button = element(
-            "button", "link", n_rows, type="button", data_rows=join_numbers(covered), aria_label=n_rows + what
-        )
-        notes = [picture.note, picture.checked]
-        all_rows = "" if base is None or not label else f"{format_share(base)} of all rows"
-        sentence = element("div", "sentence", sentence_words(picture.sentence))
+        sentence = element("div", "sentence", rule_sentence(line.rule.conditions, picture.conclusion))
+        notes = (one for note in (picture.note, line.checked_text) for one in optional("div", "note", note))
+        all_rows = "" if base is None else f"{format_share(base)} of all rows"
+        support = counted(line.support, "training row")
+        button = rows_button(covered, f"covered by {picture.premise}") if covered else "0 rows"
         body.append(
-            element(
-                "tr",
-                "",
-                element("td", "", sentence, *(one for note in notes for one in optional("div", "note", note))),
-                _share_cell(
-                    picture.coverage.value, picture.coverage.text, counted(line.support, "training row"), "plain"
-                ),
-                _share_cell(picture.precision.value, picture.precision.text, all_rows, "", base if label else None),
-                element("td", "", button if covered else "0 rows"),
-            )
+            [
+                element("td", "", sentence, *notes),
+                share_cell(picture.coverage.value, picture.coverage.text, support, "plain"),
+                share_cell(picture.precision.value, picture.precision.text, all_rows, tick=base),
+                element("td", "", button),
+            ]
         )
-    heads = ("Rule", "Coverage", "Precision", "Explained rows")
-    head = element("tr", "", *(element("th", "", text, scope="col") for text in heads))
-    return element("div", "scroll", element("table", "rules", element("thead", "", head), element("tbody", "", *body)))
-
-
-def _share_cell(share: float, text: str, note: str, kind: str, tick: float | None = None) -> Html:
-    drawn = element("div", "bar-cell", bar(share, kind, tick), element("span", "number", text))
-    return element("td", "share", drawn, *optional("div", "note", note))
+    return table(("Rule", "Coverage", "Precision", "Explained rows"), body, "rules")
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -383,8 +370,6 @@ def _cards(explanations: Explanations, overview: Sequence[OutcomeOverview], reas
 
 def _card(explanation: Explanation, reasons: RowReasons | None, named: dict[str, str]) -> Html:
     """Draw the card of a row with all values of the row below."""
-    picture = picture_explanation(explanation)
-    picture = replace(picture, advice=plain_advice(picture.advice))
     listed = []
     if reasons is not None:
         texts = [str(reason) for reason in reasons.reasons] or [reasons.lead]
@@ -392,7 +377,7 @@ def _card(explanation: Explanation, reasons: RowReasons | None, named: dict[str,
     text_of = explanation.sentences.value_text
     values = facts((name, text_of(name, value)) for _, columns in explanation.values for name, value in columns)
     details = element("details", "", element("summary", "", "All values of this row"), values)
-    return element("article", "suffice card", *explanation_parts(picture, listed), details, **named)
+    return element("article", "suffice card", *explanation_parts(explanation, listed, plain_advice), details, **named)
 
 
 def _share_shapes(markup: Html, shapes: dict[str, str]) -> Html:

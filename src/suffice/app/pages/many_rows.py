@@ -19,7 +19,7 @@ from suffice._io.output import write_table
 from suffice._io.result_table import result_frame
 from suffice._show.cards import explanation_parts, overview_part, tile
 from suffice._show.overview import best_set_matrix, make_overview
-from suffice._show.picture import picture_explanation, summarize
+from suffice._show.picture import all_cautions
 from suffice._text import counted, format_outcome, format_percent, format_probability
 from suffice.app.messages import reword
 from suffice.app.parts import controls
@@ -296,20 +296,18 @@ def show_results(job: Job | None) -> tuple[Any, ...]:
     """Show the figures of the explanations of a job, if there are any, and list their outcomes."""
     explained = _result(job)
     explanations = explained.explanations
-    summary = summarize(explanations)
-    n, n_sufficient = summary.n_rows, summary.n_sufficient
-    n_variables = sum(size * n_rows for size, n_rows in summary.sizes.items())
+    n, n_sufficient = len(explanations), int(explanations.has_set.sum())
     level = explanations.level_text.replace("probability ", "π = ")
-    size = f"{n_variables / n_sufficient:.1f}" if n_sufficient else "-"
+    size = f"{best_set_matrix(explanations).sum() / n_sufficient:.1f}" if n_sufficient else "-"
     tiles = [
         tile("rows explained", str(n), level),
         tile("with a sufficient set", f"{format_percent(n_sufficient / n)} %", f"{n_sufficient} of {n}"),
         tile("mean size of the best set", size, "variables"),
     ]
     if explanations.answers.source != "forest":  # it agrees with its own predictions
-        agreement = format_percent(1 - summary.n_disagree / n)
+        agreement = format_percent(float(explanations.forest_agrees.mean()))
         tiles.append(tile("the forest agrees", f"{agreement} %", "with the explained outcome"))
-    cautions = [controls.message("care", reword(caution)) for caution in summary.cautions]
+    cautions = [controls.message("care", reword(caution)) for caution in all_cautions(explanations)]
     labels = [of_outcome.label for of_outcome in explained.overview]
     outcomes = controls.options([*range(len(labels)), "all"], [*labels, "all outcomes"])
     return to_components(tiles), cautions, outcomes
@@ -353,11 +351,11 @@ def show_row(job: Job | None, selected: Any, view: View) -> Any:
     if not selected or int(selected[0]["key"]) >= len(explained.rows):
         return None
     i = int(selected[0]["key"])
-    picture = picture_explanation(explained.explanations[i])
     link = html.A(
         "Open it on the page One row", href=view.with_(row=explained.rows[i], tab="row", edits={}).to_search()
     )
-    return html.Section([*to_components(explanation_parts(picture)), html.P(link)], className="panel suffice")
+    card = to_components(explanation_parts(explained.explanations[i]))
+    return html.Section([*card, html.P(link)], className="panel suffice")
 
 
 def _download(sessions: Sessions, job: Job | None, stored: Any) -> Any:

@@ -13,7 +13,7 @@ from dash import html
 from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.outcomes import read_targets
 from suffice._show import cards
-from suffice._show.picture import READ_WITH_CARE, Share, cautions, kept_text, picture_explanation
+from suffice._show.picture import READ_WITH_CARE, Share, cautions, kept_text
 from suffice._text import counted, format_number, format_probability, format_share, join
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import controls
@@ -39,13 +39,11 @@ def answer(workspace: Workspace, view: View) -> list[Any]:
         explanation = workspace.explain(view)
     except ERRORS as error:
         return [controls.message("error", html.B("This row cannot be explained. "), reword(error))]
-    picture = picture_explanation(explanation)
     outcome = html.Section(_outcome(workspace, view, explanation), className="panel outcome-card")
-    if picture.rule is not None:
-        rule = to_components(cards.rule_parts(picture.rule))
-        return [outcome, controls.panel("Rule", *rule, note=RULE_MEANING, name="rule")]
-    if picture.best is not None and explanation.best_set.variables:
-        shown = to_components(cards.set_parts(picture.best))
+    shown = to_components(cards.best_parts(explanation))
+    if explanation.rule is not None:
+        return [outcome, controls.panel("Rule", *shown, note=RULE_MEANING, name="rule")]
+    if explanation.best_set.variables:
         return [outcome, html.Section(shown, className="panel", id="rule")]
     return [outcome]
 
