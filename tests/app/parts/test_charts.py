@@ -1,19 +1,15 @@
-"""Plotly figures: distributions, rules and curves."""
+"""Plotly figures: distributions and curves."""
 
 import numpy as np
 import pytest
 
-from suffice._show.picture import picture_line
-from suffice.app.pages.rule_list import find_rules
 from suffice.app.parts import charts
-from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 
 
 def test_text_is_escaped_and_shortened():
     assert charts.escape("<b>$x$ & y") == "&lt;b&gt;&#36;x&#36; &amp; y"
     assert charts.escape("x" * 50) == "x" * 38 + "…"
-    assert charts.empty("light", "No <rules>.").layout.annotations[0].text == "No &lt;rules&gt;."
 
 
 def test_the_distribution_has_both_curves_and_the_interval(diabetes):
@@ -28,19 +24,6 @@ def test_the_distribution_has_both_curves_and_the_interval(diabetes):
     low, high = figure.layout.xaxis.range
     assert low < explanation.interval[0]
     assert high > max(explanation.interval[1], explanation.outcome)
-
-
-def test_marked_rules_stand_out(mixed):
-    rules = find_rules(mixed, View(), 100, Job("", 100)).rules_
-    figure = charts.coverage_precision(rules, {0: "decides", 1: "chosen"}, "precision", "light")
-    [trace] = figure.data
-    assert trace.x == tuple(rule.coverage for rule in rules)
-    assert trace.y == tuple(rule.expected for rule in rules)
-    assert trace.marker.symbol[:2] == ("star", "circle")
-    assert trace.marker.line.width[:3] == (0, 1.5, 0)
-    assert trace.marker.color[0] == trace.marker.color[1] != trace.marker.color[2]
-    assert trace.text[0].startswith("1. IF ") or trace.text[0].startswith("1. ")
-    assert trace.text[0].endswith(f"→ {charts.escape(picture_line(rules[0]).output)}")
 
 
 def column(workspace, name):

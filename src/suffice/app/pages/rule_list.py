@@ -19,7 +19,7 @@ from suffice._show.picture import picture_line
 from suffice._table.cache import LastUsed
 from suffice._text import counted, format_percent, format_share
 from suffice.app.messages import ERRORS
-from suffice.app.parts import charts, controls
+from suffice.app.parts import controls
 from suffice.app.parts.grids import SELECT_ONE, WRAPPED, grid, right_column
 from suffice.app.parts.markup import to_components
 from suffice.app.state.jobs import Job, Jobs, run_on_explainer
@@ -96,14 +96,12 @@ def _tolerance_slider() -> html.Div:
 
 
 def _results_panels(workspace: Workspace) -> html.Div:
-    plot = controls.graph(340, charts.empty("light", ""), id="rules-plot")
     about_row = "the row of the page One row, with its edits"
     return html.Div(
         [
             html.Div(id="rules-tiles", className="tiles wide"),
             _rules_panel(workspace),
-            controls.panel("Coverage and precision", plot),
-            controls.panel("Which rule decides this row?", html.Div(id="rules-decide"), note=about_row),
+            controls.panel("Which rule decides this row?", html.Div(id="rules-decide"), note=about_row, wide=True),
         ],
         className="panels",
         id="rules-results",
@@ -238,7 +236,6 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
             "tiles": Output("rules-tiles", "children"),
             "lines": Output("rule-grid", "rowData"),
             "decision": Output("rules-decide", "children"),
-            "figure": Output("rules-plot", "figure"),
             "dropped": Output("rules-dropped", "data"),
             "edited": Output("rules-edited", "children"),
             "cannot_drop": Output("rules-drop", "disabled"),
@@ -248,7 +245,6 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
             "form": {
                 "is_hidden": Input("rules-results", "hidden"),
                 **settings,
-                "scheme": Input("scheme", "data"),
                 "view": Input("view", "data"),
                 "selected": Input("rule-grid", "selectedRows"),
                 "edits": [Input("rules-drop", "n_clicks"), Input("rules-restore", "n_clicks")],
@@ -296,23 +292,16 @@ def _show_results(sessions: Sessions, job: Job | None, form: Mapping[str, Any]) 
     dropped, selected = list(form["dropped"] or ()), [int(line["key"]) for line in form["selected"] or ()]
     if ctx.triggered_id == "rules-drop":
         dropped, selected = [*dropped, *selected], []
-    elif ctx.triggered_id not in ("rule-grid", "scheme", "view"):
+    elif ctx.triggered_id not in ("rule-grid", "view"):
         dropped = []  # the list is another one
     whole, rules = lists.chosen(form, dropped)
     keys = [key for key in range(len(whole.rules_)) if key not in dropped]
     marks = rules_of_row(workspace, view, rules)
     lines: Any = [rule_line(keys[i], i, rule, rules, marks.get(i, "")) for i, rule in enumerate(rules.rules_)]
-    scheme = form["scheme"] or "light"
-    figure = charts.empty(scheme, "No rules.")
-    if lines:
-        chosen = {i: "chosen" for i, key in enumerate(keys) if key in selected}
-        measure = f"{'1 - MSE / variance' if workspace.is_regression else 'precision'} on new rows"
-        figure = charts.coverage_precision(rules.rules_, {**marks, **chosen}, measure, scheme)
     return {
         "tiles": to_components(rule_tiles(rules, whole, len(lists.full.rules_))),
-        "lines": no_update if ctx.triggered_id in ("rule-grid", "scheme") else lines,
+        "lines": no_update if ctx.triggered_id == "rule-grid" else lines,
         "decision": decision(rules, marks, workspace, view),
-        "figure": figure,
         "dropped": dropped,
         "edited": f"{counted(len(dropped), 'rule')} left out. {whole.compare(rules)}" if dropped else "",
         "cannot_drop": not any(key in selected for key in keys),

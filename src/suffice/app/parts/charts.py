@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from suffice._show.axis import code_text, drawn_range
-from suffice._show.picture import picture_line
 from suffice._text import format_probability, join
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from suffice._show.row_figures import CurveView
     from suffice._table.encoding import Column
     from suffice.explaining.explanation import Explanation
-    from suffice.rule_lists.measures import GlobalRule
 
 # Okabe and Ito's colours, as in the report: text, lines, blue, orange, green, purple, panel.
 COLOURS = {
@@ -57,13 +55,6 @@ def escape(text: str, length: int = 40) -> str:
     """Escape text for Plotly, which reads tags, and formulas between dollar signs; shorten it if it is long."""
     shortened = text if len(text) <= length else f"{text[: length - 2]}…"
     return shortened.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
-
-
-def empty(scheme: str, text: str, height: int = 260) -> go.Figure:
-    """Make an empty figure with a sentence."""
-    figure = base_figure(scheme, height, xaxis={"visible": False}, yaxis={"visible": False})
-    figure.add_annotation(text=escape(text), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
-    return figure
 
 
 def cdf(
@@ -108,27 +99,6 @@ def column_axis(column: Column) -> dict[str, Any]:
         low, high = drawn_range(column)
         axis |= {"tickformat": "d"} | ({"dtick": 1, "tick0": 0} if high - low <= MAX_WHOLE_TICKS else {})
     return axis
-
-
-def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], measure: str, scheme: str) -> go.Figure:
-    """Draw the coverage and the precision of global rules."""
-    text, _, blue, orange, *_ = COLOURS[scheme]
-    x_axis = {"title": "coverage", "tickformat": ".0%", "rangemode": "tozero"}
-    figure = base_figure(scheme, 340, showlegend=False, xaxis=x_axis, yaxis={"title": measure})
-    marks = [marked.get(i, "") for i in range(len(rules))]
-    pictures = [picture_line(rule) for rule in rules]
-    texts = [f"{i + 1}. {escape(one.premise)}<br>→ {escape(one.output)}" for i, one in enumerate(pictures)]
-    marker = {
-        "color": [orange if mark else blue for mark in marks],
-        "size": [14 if mark else 9 for mark in marks],
-        "symbol": ["star" if mark == "decides" else "circle" for mark in marks],
-        "opacity": 0.75,
-        "line": {"color": text, "width": [1.5 if mark == "chosen" else 0 for mark in marks]},
-    }
-    coverages, precisions = [one.coverage.value for one in pictures], [one.precision.value for one in pictures]
-    hover = "%{text}<br>coverage %{x:.1%}<br>%{y:.3f}<extra></extra>"
-    figure.add_scatter(x=coverages, y=precisions, mode="markers", text=texts, hovertemplate=hover, marker=marker)
-    return figure
 
 
 # --- curves -----------------------------------------------------------------------------------------------------------
