@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 from suffice._show.figures import draw_change, draw_measures, draw_quality, draw_sets
-from suffice._show.importance_figure import draw_importance, draw_overview, gather_importances
+from suffice._show.importance_figure import draw_importance, draw_overview
 from suffice._show.row_figures import draw_curve, draw_rule
 from suffice.checks.quality import Quality
 from suffice.errors import check_number, check_word
@@ -74,8 +74,7 @@ def importance(
     'Mean of 9 rows'
     """
     _check_whole("n_variables", n_variables)
-    one = explanations if isinstance(explanations, Explanation) else None
-    return draw_importance(gather_importances(explanations, sets), one, n_variables, ax)
+    return draw_importance(explanations, sets, n_variables, ax)
 
 
 def overview(explanations: Explanations, *, n_variables: int = 12, ax: Axes | None = None) -> Axes:

@@ -45,6 +45,7 @@ from suffice._text import (
     format_probability,
     format_share,
     format_with_bound,
+    join,
     printable,
 )
 from suffice.explaining.importance import IMPORTANCE_MEANINGS
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from suffice.explaining.explanation import Explanation
     from suffice.explaining.explanations import Explanations
     from suffice.explaining.rule import Rule
-    from suffice.reasons.values import Reasons, RowReasons
+    from suffice.reasons.values import Reason, Reasons, RowReasons
     from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
 
@@ -441,11 +442,15 @@ def _support(answer: RowChanges, change: Change) -> list[Html]:
         Share("probability at the least change", change.probability, format_probability(change.probability)),
         Share("plausibility", change.plausibility, f"{format_percent(change.plausibility)} %"),
     ]
-    support = [bars(measures), element("div", "note under", change.evidence(answer.goal))]
+    return [bars(measures), *evidence_parts(answer, change)]
+
+
+def evidence_parts(answer: RowChanges, change: Change) -> list[Html]:
+    """Write what supports a change, and whether the model confirms it."""
+    parts = [element("div", "note under", change.evidence(answer.goal))]
     if change.confirmed is not None:
-        kind = "note under" if change.confirmed else "care"
-        support.append(element("div", kind, change.confirmation(answer.model)))
-    return support
+        parts.append(element("div", "note under" if change.confirmed else "care", change.confirmation(answer.model)))
+    return parts
 
 
 def changes_card(changes: Changes) -> str:
@@ -495,11 +500,18 @@ def reason_card(answer: RowReasons) -> str:
 
 def reason_parts(answer: RowReasons) -> list[Html]:
     """Draw the reasons of a row without the head of its card."""
-    parts = [element("div", "part care" if answer.refusal is not None else "part saying", answer.lead)]
-    for reason in answer.reasons:
-        loss = Share("lost without it", reason.loss, format_share(reason.loss))
-        parts.append(part(f"{reason.rank}. {reason.text}", reason.code, bars([loss])))
-    return parts + [element("div", "part note", note) for note in answer.notes]
+    lead = element("div", "part care" if answer.refusal is not None else "part saying", answer.lead)
+    return [lead, *reason_bars(answer.reasons), *(element("div", "part note", note) for note in answer.notes)]
+
+
+def reason_bars(reasons: Sequence[Reason]) -> list[Html]:
+    """Draw reasons by the probability that is lost without each."""
+    shares = []
+    for reason in reasons:
+        code = "" if reason.variables == (reason.code,) else f" ({reason.code}: {join(reason.variables)})"
+        shares.append(Share(f"{reason.rank}. {reason.text}{code}", reason.loss, format_share(reason.loss)))
+    note = element("div", "note under", "The bars: probability lost without it.")
+    return [element("div", "part", bars(shares), note)] if shares else []
 
 
 def reasons_card(reasons: Reasons) -> str:

@@ -7,7 +7,6 @@ values and outcomes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,54 +34,45 @@ if TYPE_CHECKING:
     from suffice.explaining.explanations import Explanations
 
 
-@dataclass(frozen=True, eq=False)
-class Importances:
-    """The importance of each variable for each row, its mean over the rows with a sufficient set, and the order."""
-
-    names: tuple[str, ...]
-    matrix: Floats
-    has_set: NDArray[np.bool_]
-    mean: Floats
-    ranked: list[int]  # variables of any importance, the most important first
-    sets: SetsKind
-
-
-def gather_importances(explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind) -> Importances:
-    """Compute the importances of one row or of several."""
+def rank_importances(
+    rows: Explanations | Sequence[Explanation], sets: SetsKind
+) -> tuple[list[tuple[str, float]], tuple[str, ...], int]:
+    """Order variables by their mean importance; also return all variables, and how many rows have a sufficient set."""
     check_sets(sets)
-    one = explanations if isinstance(explanations, Explanation) else None
-    if isinstance(explanations, Explanations):
-        names, has_set = explanations.variable_names, explanations.has_set
-        matrix = explanations.importance_matrix(sets)
-    else:
-        rows = [explanations] if isinstance(explanations, Explanation) else list(explanations)
-        if not rows or not all(isinstance(row, Explanation) for row in rows):
-            raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
-        names, has_set = tuple(name for name, _ in rows[0].values), np.array([row.is_sufficient for row in rows])
-        chosen = [row.minimal_sets if sets == "minimal" else row.sufficient_sets for row in rows]
-        importances = [importance_of_sets([s.variables for s in of_row], names) for of_row in chosen]
-        matrix = np.array([list(importance.values()) for importance in importances])
-    mean = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
-    ranked = rank_means(names, mean) if one is None else one.ranked_importance(sets)
-    return Importances(names, matrix, has_set, mean, [names.index(name) for name, _ in ranked], sets)
+    if isinstance(rows, Explanations):
+        return rows.ranked_importance(sets), rows.variable_names, int(np.count_nonzero(rows.has_set))
+    if not rows or not all(isinstance(row, Explanation) for row in rows):
+        raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
+    names, with_set = tuple(name for name, _ in rows[0].values), [row for row in rows if row.is_sufficient]
+    if len(rows) == 1 or not with_set:
+        return rows[0].ranked_importance(sets), names, len(with_set)
+    chosen = [row.minimal_sets if sets == "minimal" else row.sufficient_sets for row in with_set]
+    importances = [importance_of_sets([s.variables for s in of_row], names) for of_row in chosen]
+    mean = np.array([list(importance.values()) for importance in importances]).mean(axis=0)
+    return rank_means(names, mean), names, len(with_set)
 
 
-def draw_importance(gathered: Importances, one: Explanation | None, n_variables: int, ax: Axes | None) -> Axes:
+def draw_importance(
+    explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind, n_variables: int, ax: Axes | None
+) -> Axes:
     """Draw the importances of a row, or their means, as bars."""
-    sets = gathered.sets
-    shown, has_set = gathered.ranked[:n_variables], gathered.has_set
-    names = [gathered.names[v] for v in shown]
-    labels = [drawing.shorten(name) if one is None else drawing.name_with_value(one, name) for name in names]
-    widths, colors = gathered.mean[shown].tolist(), [BLUE] * len(shown)
-    others = np.delete(gathered.mean, shown)
-    if len(others):
-        at_most = " (at most)" if others.max() > 0 else ""
-        labels.append(f"{len(others)} other{'' if len(others) == 1 else 's'}{at_most}")
-        widths.append(float(others.max()))
+    one = explanations if isinstance(explanations, Explanation) else None
+    rows = [explanations] if isinstance(explanations, Explanation) else explanations
+    ranked, names, n_with = rank_importances(rows, sets)
+    shown = ranked[:n_variables]
+    labels = [
+        drawing.shorten(name) if one is None else drawing.name_with_value(one, name) for name, _ in ranked[:n_variables]
+    ]
+    widths, colors = [value for _, value in ranked[:n_variables]], [BLUE] * len(labels)
+    n_others = len(names) - len(shown)
+    if n_others:
+        most = ranked[n_variables][1] if len(ranked) > n_variables else 0.0
+        labels.append(f"{counted(n_others, 'other')}{' (at most)' if most > 0 else ''}")
+        widths.append(most)
         colors.append(GREY)
     ax = drawing.make_axes(ax, 7.0, 1.5 + 0.3 * max(len(labels), 3))
     if not shown:
-        return _write_none(ax, has_set) if one is None else drawing.write_lead(ax, one)
+        return _write_none(ax, n_with > 0) if one is None else drawing.write_lead(ax, one)
     bars = ax.barh(range(len(labels)), widths, color=colors, height=0.7)
     ax.bar_label(bars, [format_share(width) if width else "0" for width in widths], padding=3)
     ax.set_yticks(range(len(labels)), labels)
@@ -97,16 +87,15 @@ def draw_importance(gathered: Importances, one: Explanation | None, n_variables:
         drawing.set_title(ax, f"{drawing.row_title(one)}\n{counted(n_sets, kind)}")
     else:
         drawing.set_xlabel(ax, f"mean {meaning}")
-        n_rows = int(np.count_nonzero(has_set))
-        of_all = "" if n_rows == len(has_set) else f" with a sufficient set, of {len(has_set)} in all"
-        drawing.set_title(ax, f"Mean of {counted(n_rows, 'row')}{of_all}")
+        of_all = "" if n_with == len(rows) else f" with a sufficient set, of {len(rows)} in all"
+        drawing.set_title(ax, f"Mean of {counted(n_with, 'row')}{of_all}")
     ax.tick_params(axis="y", length=0)
     return drawing.keep_spines(ax, "left")
 
 
-def _write_none(ax: Axes, has_set: NDArray[np.bool_]) -> Axes:
+def _write_none(ax: Axes, any_has_set: bool) -> Axes:
     needed = "No variable is needed: the outcomes are kept for all values."
-    return drawing.write_message(ax, needed if has_set.any() else "No row has a sufficient set.")
+    return drawing.write_message(ax, needed if any_has_set else "No row has a sufficient set.")
 
 
 MAX_POINTS = 2000
@@ -127,7 +116,7 @@ def draw_overview(explanations: Explanations, n_variables: int, ax: Axes | None)
     shown = [v for v in np.argsort(-shares, kind="stable").tolist() if shares[v] > 0][:n_variables]
     ax = drawing.make_axes(ax, 9.5, 1.6 + 0.55 * max(len(shown), 2))
     if not shown:
-        return _write_none(ax, explanations.has_set)
+        return _write_none(ax, bool(explanations.has_set.any()))
     groups, rng = _outcome_groups(explanations), np.random.default_rng(0)
     is_drawn = np.zeros(n_rows, dtype=bool)
     is_drawn[rng.permutation(n_rows)[:MAX_POINTS]] = True

@@ -39,10 +39,10 @@ from suffice._show.cards import (
 )
 from suffice._show.overview import make_overview, outcome_masks
 from suffice._show.picture import (
+    about_facts,
     all_cautions,
     fidelity_shares,
     importance_shares,
-    level_fact,
     picture_line,
     size_shares,
 )
@@ -90,6 +90,7 @@ def make_report(
         "changes": ("What would change it", _changes(changes)),
     }
     named = {name: section for name, section in first.items() if section[1]}
+    left_out = f"The first {MAX_CARDS} rows are drawn; the figures above count all {len(explanations):,}."
     last = {"reading": "How to read it", "rows": "Rows", "about": "What was explained by what"}
     contents = [*((name, text) for name, (text, _) in named.items()), *last.items()]
     parts = {
@@ -101,7 +102,7 @@ def make_report(
         "outcomes": _options([of_outcome.label for of_outcome in overview]),
         "variables": _options(list(explanations.variable_names)),
         "cards": _share_shapes(_cards(explanations, overview, reasons), shapes),
-        "more": _more_rows(explanations),
+        "more": joined(optional("p", "note", left_out if len(explanations) > MAX_CARDS else "")),
         "about": facts(_about(explanations)),
         "script": Html(script),
         "hash": f"sha256-{digest}",
@@ -136,17 +137,16 @@ def _check_reasons(explanations: Explanations, reasons: Any) -> None:
             f"`reasons` are those of {len(reasons)} rows, but {len(explanations)} are explained: pass the reasons of "
             "the same rows, in the same order."
         )
-    values = [dict(pair for _, columns in row.values for pair in columns) for row in explanations[:N_COMPARED]]
-    for i, own in enumerate(values):
+    for i, row in enumerate(explanations[:N_COMPARED]):
+        own = dict(pair for _, columns in row.values for pair in columns)
         if any(_differ(own.get(name, value), value) for name, value in reasons[i].values.items()):
             raise ValueError(f"`reasons` are those of other rows: row {i} has other values than the explained row.")
 
 
 def _differ(first: Any, second: Any) -> bool:
     """Compare two numbers of a row. The forest sees float32; labels do not count, as rare ones share a name."""
-    if not isinstance(first, float | int) or not isinstance(second, float | int):
-        return False
-    return not math.isclose(first, second, rel_tol=1e-6)
+    are_numbers = isinstance(first, float | int) and isinstance(second, float | int)
+    return are_numbers and not math.isclose(first, second, rel_tol=1e-6)
 
 
 # --- what concerns all rows ------------------------------------------------------------------------------------------
@@ -262,18 +262,16 @@ def _terms(explanations: Explanations) -> dict[str, str]:
 
 def _about(explanations: Explanations) -> list[tuple[str, str]]:
     """Write what was explained by what, without the names of parameters."""
-    about = explanations.about
-    n_columns, n_variables = len(about["columns"]), len(about["variables"])
-    grouped = "" if n_columns == n_variables else f", {counted(n_variables, 'variable')}"
+    about, known = explanations.about, dict(about_facts(explanations.about))
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     pairs = {
         "Outcome": about["target"],
-        "Outcome that matters": "" if about["focus"] is None else str(about["focus"]),
-        "Explained model": about["model"] or "",
-        "Training table": f"{counted(about['n_rows'], 'row')}, {counted(n_columns, 'column')}{grouped}",
+        "Outcome that matters": known.get("focus", ""),
+        "Explained model": known.get("model", ""),
+        "Training table": known["training table"],
         "Forest": counted(about["forest"]["n_estimators"], "tree"),
-        "Probability": level_fact(about["settings"], about["task"]),
-        "Cannot be changed": ", ".join(about["fixed"]),
+        "Probability": known["probability"],
+        "Cannot be changed": known.get("fixed", ""),
         "Variables searched": ", ".join(about["candidates"]),
         "Written": f"{datetime.datetime.now(datetime.UTC).date().isoformat()}, {versions}",
     }
@@ -387,13 +385,3 @@ def _share_shapes(markup: Html, shapes: dict[str, str]) -> Html:
         return f'class="outline {shapes.setdefault(match[1], f"s{len(shapes)}")}"'
 
     return Html(re.sub(r'class="outline" style="(clip-path:[^"]+)"', name, markup))
-
-
-def _more_rows(explanations: Explanations) -> Html:
-    n_left = len(explanations) - MAX_CARDS
-    text = (
-        f"The first {MAX_CARDS} rows are drawn; the figures above count all {len(explanations):,}."
-        if n_left > 0
-        else ""
-    )
-    return joined(optional("p", "note", text))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Outcomes
     from suffice._table.condition import Condition
     from suffice._table.encoding import Column
     from suffice._table.table import Table
@@ -53,12 +52,8 @@ class Scale:
     missing_at: float | None
 
     @classmethod
-    def of_column(cls, name: str, explanation: Explanation, table: Table, is_drawn: NDArray[np.bool_]) -> Scale:
+    def of_column(cls, column: Column, values: Floats, x: float, is_drawn: NDArray[np.bool_]) -> Scale:
         """Lay out a column for the training rows that are drawn and the explained row."""
-        column = next(column for column in explanation.columns if column.name == name)
-        values = read(column, table)
-        own = next(value for _, columns in explanation.values for known, value in columns if known == name)
-        x = drawing.place_of(column, own)
         seen, column = np.append(values[is_drawn], x), column.drawn
         known = seen[~np.isnan(seen)]
         if column.labels:
@@ -112,16 +107,6 @@ class Scale:
         """Set the limits, the ticks and the label of an axis."""
         (ax.set_xlim if axis == "x" else ax.set_ylim)(*self.limits)
         drawing.label_axis(ax, axis, self.column, self.ends, self.missing_at)
-
-
-def read(column: Column, table: Table) -> Floats:
-    """Read the values of a column: numbers, or codes of categories; NaN where they are missing."""
-    if column.part is not None:
-        return table.date_part(column.source, column.part)
-    if column.kind != "category":
-        return table.numbers(column.source)
-    codes = table.labels(column.source)[1].astype(np.float64)
-    return np.where(codes < 0, np.nan, codes)
 
 
 def chosen_rules(explanation: Explanation, which: int | Literal["all"]) -> list[Rule]:
@@ -199,7 +184,10 @@ def draw_rule(
     groups = [replace(group, is_in=group.is_in & is_drawn) for group in drawing.outcome_groups(explanation, outcomes)]
     title = _rule_title(rules, len(chosen), elsewhere, int(np.count_nonzero(is_drawn)))
     ax = drawing.make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(title) / 350)
-    scales = [Scale.of_column(name, explanation, table, is_drawn) for name in names]
+    fitted, x = explanations.fitted, explanations.answers.X[row % len(explanations)]
+    places = [[column.name for column in explanation.columns].index(name) for name in names]
+    X = fitted.forest.X.astype(np.float64)
+    scales = [Scale.of_column(explanation.columns[c], X[:, c], float(x[c]), is_drawn) for c in places]
     height = _draw_histogram(ax, scales[0], groups) if len(names) == 1 else _draw_points(ax, scales, groups)
     for style, r in zip(STYLES, rules, strict=False):
         name = textwrap.fill(f"rule on {drawing.list_names([c.name for c in r.conditions])}", 30)
@@ -305,31 +293,41 @@ class CurveView:
         return drawing.level_text(self.explanation)
 
     @property
-    def range(self) -> tuple[float, float]:
-        """The ends of the axis without the place for missing values."""
-        low, high = float(self.curve.ends[0]), float(self.curve.ends[-1])
-        return (low, high) if low < high else (low - 0.5, high + 0.5)
+    def is_category(self) -> bool:
+        """Whether there is a bar for each category, not a step for each number."""
+        return self.curve.drawn_column.kind == "category"
+
+    @property
+    def ends(self) -> list[float]:
+        """The ends of the steps."""
+        ends = self.curve.ends.tolist()
+        return ends if ends[0] < ends[-1] else [ends[0] - 0.5, ends[0] + 0.5]
+
+    @property
+    def missing_at(self) -> float | None:
+        """Where a missing value is drawn, if the curve has a probability for it."""
+        if self.curve.at_missing is None:
+            return None
+        low, *_, high = self.ends
+        return high + 0.5 if self.is_category else low - 0.08 * (high - low)
+
+    @property
+    def own_at(self) -> float:
+        """Where the row's own value is drawn."""
+        own, missing_at = self.curve.own, self.missing_at
+        return missing_at if math.isnan(own) and missing_at is not None else own
 
 
-def view_curve(
-    fitted: Fitted,
-    x: NDArray[np.float32],
-    outcomes: Outcomes,
-    explanation: Explanation,
-    chosen: SufficientSet,
-    rule: Rule | None,
-    column: int,
-) -> CurveView:
+def view_curve(explanations: Explanations, row: int, column: int) -> CurveView:
     """Compute a curve of a row with what is drawn beside it."""
-    names = fitted.variables.names
+    fitted, answers, explanation = explanations.fitted, explanations.answers, explanations[row]
+    i, names, rule = row % len(explanations), fitted.variables.names, explanation.rule
     moved = next(v for v, columns in enumerate(fitted.variables.columns) if column in columns)
-    S = tuple(sorted({moved, *(names.index(name) for name in chosen.variables)}))
-    name = fitted.encoding.columns[column].name
-    bounds = None
-    if rule is not None:
-        condition = next((condition for condition in rule.conditions if condition.name == name), None)
-        bounds = None if condition is None else spans(fitted.encoding.columns[column], condition)
-    computed = compute_curve(fitted, x, outcomes, S, column)
+    S = tuple(sorted({moved, *map(names.index, explanation.best_set.variables)}))
+    known = fitted.encoding.columns[column]
+    on_column = [] if rule is None else [condition for condition in rule.conditions if condition.name == known.name]
+    bounds = spans(known, on_column[0]) if on_column else None
+    computed = compute_curve(fitted, answers.X[i], answers.outcomes.take(np.array([i])), S, column)
     return CurveView(computed, explanation, tuple(names[v] for v in S), bounds)
 
 
@@ -359,11 +357,9 @@ def find_column(fitted: Fitted, name: str) -> int:
 
 def draw_curve(explanations: Explanations, row: int, variable: str | None, ax: Axes | None) -> Axes:
     """Draw the curve of a row along a variable, by default along the first of its best set."""
-    fitted, answers, explanation = explanations.fitted, explanations.answers, explanations[row]
-    i, chosen = row % len(explanations), explanation.best_set
-    column = first_column(fitted, chosen) if variable is None else find_column(fitted, variable)
-    outcomes = answers.outcomes.take(np.array([i]))
-    view = view_curve(fitted, answers.X[i], outcomes, explanation, chosen, explanation.rule, column)
+    fitted, explanation = explanations.fitted, explanations[row]
+    column = first_column(fitted, explanation.best_set) if variable is None else find_column(fitted, variable)
+    view = view_curve(explanations, row, column)
     ax = drawing.make_axes(ax, 7.8, 4.0)
     _draw_view(ax, view)
     thinned = "" if view.curve.is_exact else " (not every step is drawn)"
@@ -374,12 +370,8 @@ def draw_curve(explanations: Explanations, row: int, variable: str | None, ax: A
 
 def _draw_view(ax: Axes, view: CurveView) -> None:
     """Draw a curve, the row's value, the level and the bounds of the rule."""
-    curve, (low, high) = view.curve, view.range
-    is_category = curve.drawn_column.kind == "category"
-    half, margin = (0.3, 0.0) if is_category else (0.03 * (high - low), 0.02 * (high - low))
-    missing_at: float | None = None
-    if curve.at_missing is not None:
-        missing_at = high + 0.5 if is_category else low - 0.08 * (high - low)
+    curve, (low, *_, high), missing_at = view.curve, view.ends, view.missing_at
+    half, margin = (0.3, 0.0) if view.is_category else (0.03 * (high - low), 0.02 * (high - low))
     if view.bounds is not None:
         drawn = view.bounds.within(low, high)
         if missing_at is not None and view.bounds.missing:
@@ -389,16 +381,15 @@ def _draw_view(ax: Axes, view: CurveView) -> None:
             ax.axvspan(*span, color="black", alpha=0.1, lw=0, label=label, zorder=0)
     ax.axhline(view.explanation.pi, color=VERMILION, ls="--", lw=1.2, label=view.level_text, zorder=1)
     _draw_probabilities(ax, view, textwrap.fill(f"given {drawing.list_names(view.known)}", 30))
-    left, right, own = low - margin, high + margin, curve.own
+    left, right = low - margin, high + margin
     if missing_at is not None:
         for value, color, width in zip(curve.at_missing or (), (BLUE, GREY), (2.4, 1.2), strict=True):
             ax.plot([missing_at - half, missing_at + half], [value] * 2, color=color, lw=width, zorder=3)
-        left, right = (low, missing_at + 0.5) if is_category else (missing_at - 2 * half - margin, right)
-        own = missing_at if math.isnan(own) else own
+        left, right = (low, missing_at + 0.5) if view.is_category else (missing_at - 2 * half - margin, right)
     label = f"the row: {drawing.shorten(view.own_text, 18)}, {format_probability(curve.at_own[0])}"
-    drawing.mark_row(ax, own, curve.at_own[0], label)
+    drawing.mark_row(ax, view.own_at, curve.at_own[0], label)
     ax.set_xlim(left, right)
-    drawing.label_axis(ax, "x", curve.drawn_column, view.range, missing_at)
+    drawing.label_axis(ax, "x", curve.drawn_column, (low, high), missing_at)
     ax.set_ylim(0, 1.03)
     ax.set_ylabel("probability that the outcome is kept")
     drawing.set_legend(ax)
@@ -407,13 +398,10 @@ def _draw_view(ax: Axes, view: CurveView) -> None:
 def _draw_probabilities(ax: Axes, view: CurveView, known: str) -> None:
     """Draw the probabilities given the known variables and given all: steps between thresholds, or bars."""
     of_set, of_all, unknown = view.curve.of_set, view.curve.of_all, "given all variables"
-    if view.curve.drawn_column.kind == "category":
+    if view.is_category:
         codes = np.arange(len(of_set))
         ax.bar(codes, of_set, 0.6, color=BLUE, label=known, zorder=2)
         ax.hlines(of_all, codes - 0.42, codes + 0.42, color=GREY, lw=2, label=unknown, zorder=3)
         return
-    ends = np.array(view.curve.ends)
-    if ends[0] == ends[-1]:
-        ends = np.array(view.range)
-    ax.stairs(of_all, ends, baseline=None, color=GREY, lw=1.2, label=unknown, zorder=2)
-    ax.stairs(of_set, ends, baseline=None, color=BLUE, lw=2.4, label=known, zorder=3)
+    ax.stairs(of_all, view.ends, baseline=None, color=GREY, lw=1.2, label=unknown, zorder=2)
+    ax.stairs(of_set, view.ends, baseline=None, color=BLUE, lw=2.4, label=known, zorder=3)

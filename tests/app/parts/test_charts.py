@@ -38,7 +38,7 @@ def test_numbers_are_steps_with_the_level_and_the_row(mixed):
     assert np.asarray(of_set.y)[:-1] == pytest.approx(curve.curve.of_set)
     assert np.asarray(of_all.y)[:-1] == pytest.approx(curve.curve.of_all)
     assert of_set.line.shape == "hv"
-    assert (of_set.x[0], of_set.x[-1]) == curve.range
+    assert list(of_set.x) == curve.ends
     assert figure.data[2].name == "level = 0.89"
     assert set(figure.data[2].y) == {mixed.explain(view).pi}
     assert list(figure.data[-1].x) == [mixed.values(7)["hour"]]
@@ -60,6 +60,6 @@ def test_a_missing_value_has_its_own_place(mixed):
     figure = charts.curve(curve, "light")
     own = figure.data[-1]
     assert own.name.startswith("this row: missing")
-    assert own.x[0] < curve.range[0]
+    assert own.x[0] < curve.ends[0]
     assert own.y[0] == pytest.approx(curve.curve.at_missing[0])
     assert [note.text for note in figure.layout.annotations] == ["missing"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -189,25 +189,18 @@ def show_threshold(job: Job | None, place: str, threshold: float, scheme: str) -
     of_groups = [[float(values[rows].mean()) for rows in groups] for values in (scores, has_class)]
     at_roc, at_recall = (float(others[0] / others.sum()), one.recall), (one.recall, one.precision)
     diagonal, roc = (0.0, 1.0), roc_curve(has_class, scores)[:2]
-    calibration = f"Calibration, {N_BINS} groups of rows"
+    ranked = f"Average precision {format_share(figures['average precision'])}"
     drawn = [
-        _curve(f"ROC AUC {format_share(figures['ROC AUC'])}", _chart(roc, diagonal, at_roc, _ROC, scheme)),
-        _curve(
-            f"Average precision {format_share(figures['average precision'])}",
-            _chart((recalls, precisions), (base, base), at_recall, _RECALL, scheme),
-        ),
-        _curve(calibration, _chart(of_groups, diagonal, None, _CALIBRATION, scheme)),
+        _curve(f"ROC AUC {format_share(figures['ROC AUC'])}", roc, diagonal, at_roc, _ROC, scheme),
+        _curve(ranked, (recalls, precisions), (base, base), at_recall, _RECALL, scheme),
+        _curve(f"Calibration, {N_BINS} groups of rows", of_groups, diagonal, None, _CALIBRATION, scheme),
     ]
     return to_components(shown), drawn
 
 
-def _curve(title: str, figure: go.Figure) -> html.Div:
-    return html.Div([html.H3(title), controls.graph(250, figure)])
-
-
-def _chart(
-    points: Sequence[Any], line: tuple[float, float], at: tuple[float, float] | None, titles: Any, scheme: str
-) -> go.Figure:
+def _curve(
+    title: str, points: Any, line: tuple[float, float], at: tuple[float, float] | None, titles: Any, scheme: str
+) -> html.Div:
     """Draw a curve, the line that it is compared with, and the threshold on it."""
     text, _, blue, orange, *_ = charts.COLOURS[scheme]
     x_axis, y_axis = ({"title": title, "range": [0, 1.02]} for title in titles)
@@ -220,14 +213,14 @@ def _chart(
     if at is not None:
         marker = {"color": orange, "size": 12, "line": {"color": text, "width": 1.5}}
         figure.add_scatter(x=[at[0]], y=[at[1]], mode="markers", marker=marker, hovertemplate=f"threshold: {hover}")
-    return figure
+    return html.Div([html.H3(title), controls.graph(250, figure)])
 
 
 def numbers_chart(quality: Quality, scheme: str) -> go.Figure:
     """Draw predicted against observed numbers."""
     text, _, blue, *_ = charts.COLOURS[scheme]
     observed, predicted = quality.observed.astype(np.float64), quality.predicted.astype(np.float64)
-    rows = charts.sample_rows(np.arange(len(observed)), np.random.default_rng(0))
+    rows = np.random.default_rng(0).permutation(len(observed))[: charts.MAX_POINTS]
     name = "output of the model" if quality.is_agreement else "observed"
     titles = [charts.escape(f"{quality.target}, {shown}") for shown in (name, "predicted")]
     x_axis, y_axis = ({"title": title, "zeroline": False} for title in titles)

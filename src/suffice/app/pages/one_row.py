@@ -99,9 +99,6 @@ def _settings(workspace: Workspace, view: View) -> html.Section:
         note = "share of outcomes that the interval of a number may miss"
         alpha = view.alpha or shown_alpha(explainer.fitted_)
         rows.append(controls.slider_setting("Outside of the interval", "alpha", alpha, 0.01, 0.6, 0.01, note))
-    else:
-        unused = dmc.Slider(id="alpha", value=shown_alpha(explainer.fitted_), min=0, max=1, step=0.01)
-        rows += [html.Div(unused, hidden=True), html.Span(id="alpha-text", hidden=True)]
     rows += [*_choices(workspace, view), _candidates(workspace, view)]
     rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))
     details = html.Details([html.Summary("Settings"), html.Div(rows, className="settings")])
@@ -186,11 +183,10 @@ def _wanted_numbers(workspace: Workspace) -> html.Div:
     )
 
 
-def _wanted_class(workspace: Workspace) -> html.Div:
+def _wanted_class(workspace: Workspace) -> dmc.Select:
     labels = [str(label) for label in workspace.explainer.classes_.tolist()]
     choices = controls.options(["", *labels], ["any other class", *labels])
-    kind = dmc.Select(id="wanted-kind", data=["class"], value="class")
-    return html.Div([controls.select("wanted", "Wanted class", choices, "", 170), html.Div(kind, hidden=True)])
+    return controls.select("wanted", "Wanted class", choices, "", 170)
 
 
 def _proof_panel(workspace: Workspace) -> html.Section:
@@ -246,7 +242,7 @@ def _connect_changes(app: Dash, sessions: Sessions) -> None:
                 "find": Input("find", "value"),
                 "values": Input({"type": "value", "column": ALL}, "value"),
                 "pi": Input("pi", "value"),
-                "alpha": Input("alpha", "value"),
+                "alpha": Input("alpha", "value", allow_optional=True),
                 "candidates": Input("candidates", "value"),
                 "levels": Input("levels", "value"),
                 "confidence": Input("confidence", "value"),
@@ -297,7 +293,7 @@ def _connect_answers(app: Dash, sessions: Sessions) -> None:
         Output("what-would", "children"),
         Input("shown", "data"),
         Input("wanted", "value"),
-        Input("wanted-kind", "value"),
+        Input("wanted-kind", "value", allow_optional=True),
         Input("wanted-fixed", "value"),
     )(explained(sessions, row_answers.find_changes))
     app.callback(

@@ -14,7 +14,7 @@ from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.outcomes import read_targets
 from suffice._show import cards
 from suffice._show.picture import READ_WITH_CARE, Share, cautions, kept_text
-from suffice._text import counted, format_number, format_probability, format_share, join
+from suffice._text import counted, format_number, format_probability
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import controls
 from suffice.app.parts.markup import to_components
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from suffice.changes.values import Change, RowChanges
     from suffice.explaining.explanation import Explanation
     from suffice.reasons.code_book import CodeBook
-    from suffice.reasons.values import Reason
 
 RULE_MEANING = "the widest bounds within which this set stays enough"
 
@@ -116,18 +115,11 @@ def give_reasons(
     parts: list[Any] = [html.P(row_reasons.lead, className="lead")]
     if row_reasons.refusal is not None:
         parts = [controls.message("care", row_reasons.lead)]
-    if row_reasons.reasons:
-        parts += to_components(cards.bars(map(_reason, row_reasons.reasons)))
-        parts.append(html.Div("The bars: probability lost without it.", className="note under"))
+    parts += to_components(cards.reason_bars(row_reasons.reasons))
     parts += [html.Div(note, className="note") for note in row_reasons.notes]
     if book is not None:
         parts.append(html.Div(f"Code book: {name}, {counted(len(book.lines), 'line')}.", className="note under"))
     return parts
-
-
-def _reason(reason: Reason) -> Share:
-    code = "" if reason.variables == (reason.code,) else f" ({reason.code}: {join(reason.variables)})"
-    return Share(f"{reason.rank}. {reason.text}{code}", reason.loss, format_share(reason.loss))
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------
@@ -180,11 +172,8 @@ def _change(workspace: Workspace, view: View, row_changes: RowChanges, i: int, t
         html.H3([f"{i + 1}. {change.listed} ", apply], className="change-title"),
         html.Div(f"Probability of {row_changes.wanted}, by the forest:", className="note"),
         *to_components(cards.bars(steps)),
-        html.Div(change.evidence(row_changes.goal), className="note under"),
+        *to_components(cards.evidence_parts(row_changes, change)),
     ]
-    if change.confirmed is not None:
-        kind = "note under" if change.confirmed else "care"
-        lines.append(html.Div(change.confirmation(row_changes.model), className=kind))
     return html.Div(lines, className="change")
 
 

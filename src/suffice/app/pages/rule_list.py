@@ -79,7 +79,6 @@ def _controls(workspace: Workspace) -> html.Div:
 
 
 def _tolerance_slider() -> html.Div:
-    label = html.Label("Simplify: leave out rules while the list loses at most")
     slider = dmc.Slider(
         id="tolerance",
         value=DEFAULT_TOLERANCE,
@@ -92,7 +91,8 @@ def _tolerance_slider() -> html.Div:
         updatemode="mouseup",
         mb="lg",
     )
-    return html.Div([html.Div(label, className="setting-head"), slider], className="setting tolerance")
+    setting = controls.setting("Simplify: leave out rules while the list loses at most", slider)
+    return html.Div(setting, className="tolerance")
 
 
 def _results_panels(workspace: Workspace) -> html.Div:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,11 +81,6 @@ def cdf(
     return figure
 
 
-def sample_rows(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw rows without replacement if a figure cannot show all of them."""
-    return rows if len(rows) <= MAX_POINTS else np.sort(rng.choice(rows, MAX_POINTS, replace=False))
-
-
 def column_axis(column: Column) -> dict[str, Any]:
     """Lay out the axis of a column: the labels of categories, and whole numbers without fractions between them."""
     column = column.drawn
@@ -101,14 +94,10 @@ def column_axis(column: Column) -> dict[str, Any]:
     return axis
 
 
-# --- curves -----------------------------------------------------------------------------------------------------------
-
-
 def curve(view: CurveView, scheme: str) -> go.Figure:
     """Draw a curve with the row's value, the level and the bounds of the rule."""
-    text, _, blue, orange, *_ = COLOURS[scheme]
-    drawn, (low, high) = view.curve, view.range
-    missing_at = _missing_at(view)
+    text, _, blue, orange, _, purple, panel = COLOURS[scheme]
+    drawn, (low, *_, high), missing_at = view.curve, view.ends, view.missing_at
     axis = column_axis(drawn.drawn_column)
     if missing_at is not None and "tickvals" in axis:
         axis = {**axis, "tickvals": [*axis["tickvals"], missing_at], "ticktext": [*axis["ticktext"], "missing"]}
@@ -116,74 +105,35 @@ def curve(view: CurveView, scheme: str) -> go.Figure:
     for start, end in [] if view.bounds is None else view.bounds.within(low, high):
         figure.add_vrect(x0=start, x1=end, fillcolor=orange, opacity=0.16, line_width=0, layer="below")
     of_set, of_all = escape(f"given {join(view.known)}"), "given all variables"
-    if drawn.drawn_column.kind == "category":
-        _add_bars(figure, drawn.drawn_column, drawn.of_set, of_set, blue)
-        _add_dashes(figure, list(range(len(drawn.of_all))), drawn.of_all, 26, text, 2, name=of_all, hoverinfo="skip")
+    codes, options = list(range(len(drawn.of_set))), dict[str, Any]()
+    if view.is_category:
+        shown = [f"{code_text(drawn.drawn_column, c)}: {format_probability(drawn.of_set[c])}" for c in codes]
+        options = {"marker": {"color": blue}, "width": 0.6, "customdata": shown}
+        figure.add_bar(x=codes, y=drawn.of_set, name=of_set, hovertemplate="%{customdata}<extra></extra>", **options)
+        _add_dashes(figure, codes, drawn.of_all, 26, text, 2, name=of_all, hoverinfo="skip")
     else:
-        ends = [low, high] if drawn.ends[0] == drawn.ends[-1] else drawn.ends.tolist()
-        _add_steps(figure, ends, drawn.of_all, of_all, {"color": text, "width": 1, "dash": "dot"})
-        _add_steps(figure, ends, drawn.of_set, of_set, {"color": blue, "width": 3})
-    _add_level(figure, (low, high), view.explanation.pi, view.level_text, scheme)
+        thin, thick = {"color": text, "width": 1, "dash": "dot"}, {"color": blue, "width": 3}
+        for values, name, line in ((drawn.of_all, of_all, thin), (drawn.of_set, of_set, thick)):
+            steps = [*values.tolist(), float(values[-1])]
+            shown, options = list(map(format_probability, steps)), {"mode": "lines", "line": {**line, "shape": "hv"}}
+            hover = "%{x}: %{customdata}<extra></extra>"
+            figure.add_scatter(x=view.ends, y=steps, name=name, customdata=shown, hovertemplate=hover, **options)
+    line = {"color": purple, "dash": "dash", "width": 1.5}
+    level = [view.explanation.pi] * 2
+    figure.add_scatter(x=[low, high], y=level, mode="lines", name=view.level_text, line=line, hoverinfo="skip")
     if missing_at is not None:
-        _add_missing(figure, view, missing_at, scheme)
-    own = missing_at if math.isnan(drawn.own) else drawn.own
-    name = f"this row: {view.own_text}, {format_probability(drawn.at_own[0])}"
-    _add_own(figure, own, drawn.at_own[0], escape(name), scheme)
+        for value, colour, width in zip(drawn.at_missing or (), (blue, text), (3, 1), strict=True):
+            hover = f"missing: {format_probability(value)}<extra></extra>"
+            _add_dashes(figure, [missing_at], [value], 22, colour, width, showlegend=False, hovertemplate=hover)
+        if not view.is_category:
+            place = {"x": missing_at, "y": 0, "yanchor": "bottom", "showarrow": False}
+            figure.add_annotation(text="missing", font={"size": 10}, **place)
+    name = escape(f"this row: {view.own_text}, {format_probability(drawn.at_own[0])}")
+    marker = {"color": panel, "size": 12, "line": {"color": text, "width": 2.5}}
+    figure.add_scatter(x=[view.own_at], y=[drawn.at_own[0]], mode="markers", name=name, marker=marker)
     return figure
-
-
-def _add_bars(figure: go.Figure, column: Column, values: NDArray[np.float64], name: str, colour: str) -> None:
-    codes = list(range(len(values)))
-    labels = [f"{code_text(column, code)}: {format_probability(values[code])}" for code in codes]
-    hover = "%{customdata}<extra></extra>"
-    marker = {"color": colour}
-    figure.add_bar(x=codes, y=values, name=name, marker=marker, width=0.6, customdata=labels, hovertemplate=hover)
-
-
-def _add_steps(
-    figure: go.Figure, ends: list[float], values: NDArray[np.float64], name: str, line: Mapping[str, Any]
-) -> None:
-    steps = [*values.tolist(), float(values[-1])]
-    figure.add_scatter(
-        x=ends,
-        y=steps,
-        mode="lines",
-        name=name,
-        line={**line, "shape": "hv"},
-        customdata=list(map(format_probability, steps)),
-        hovertemplate="%{x}: %{customdata}<extra></extra>",
-    )
 
 
 def _add_dashes(figure: go.Figure, x: list[Any], y: Any, size: int, colour: str, width: int, **more: Any) -> None:
     marker = {"symbol": "line-ew", "size": size, "line": {"color": colour, "width": width}}
     figure.add_scatter(x=x, y=y, mode="markers", marker=marker, **more)
-
-
-def _add_level(figure: go.Figure, ends: tuple[float, float], level: float, name: str, scheme: str) -> None:
-    line = {"color": COLOURS[scheme][5], "dash": "dash", "width": 1.5}
-    figure.add_scatter(x=list(ends), y=[level] * 2, mode="lines", name=name, line=line, hoverinfo="skip")
-
-
-def _add_own(figure: go.Figure, x: float | None, y: float, name: str, scheme: str) -> None:
-    """Mark the row's own value."""
-    marker = {"color": COLOURS[scheme][-1], "size": 12, "line": {"color": COLOURS[scheme][0], "width": 2.5}}
-    figure.add_scatter(x=[x], y=[y], mode="markers", name=name, marker=marker)
-
-
-def _missing_at(view: CurveView) -> float | None:
-    """Return where a missing value is drawn, if the curve has a probability for it."""
-    if view.curve.at_missing is None:
-        return None
-    low, high = view.range
-    return high + 0.5 if view.curve.drawn_column.kind == "category" else low - 0.06 * (high - low)
-
-
-def _add_missing(figure: go.Figure, view: CurveView, missing_at: float, scheme: str) -> None:
-    text, _, blue, *_ = COLOURS[scheme]
-    assert view.curve.at_missing is not None
-    for value, colour, width in zip(view.curve.at_missing, (blue, text), (3, 1), strict=True):
-        hover = f"missing: {format_probability(value)}<extra></extra>"
-        _add_dashes(figure, [missing_at], [value], 22, colour, width, showlegend=False, hovertemplate=hover)
-    if view.curve.drawn_column.kind != "category":
-        figure.add_annotation(text="missing", x=missing_at, y=0, yanchor="bottom", showarrow=False, font={"size": 10})

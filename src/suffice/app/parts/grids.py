@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -111,27 +110,24 @@ def choose_rows(
     frame: pl.DataFrame, filters: Mapping[str, Any] | None, order: Sequence[Mapping[str, Any]] | None
 ) -> NDArray[np.intp]:
     """Select the rows that pass the filters of a grid, in its order."""
-    index = "__row"
-    while index in frame.columns:
-        index += "_"
-    name_of = {"row": index, **{f"c{i}": name for i, name in enumerate(frame.columns)}}
-    numbered = frame.with_row_index(index)
+    numbered = frame.clone()
+    numbered.columns = [f"c{i}" for i in range(frame.width)]
+    numbered = numbered.with_row_index("row")
     for field, grid_filter in (filters or {}).items():
-        if field in name_of and field != "row":
-            numbered = numbered.filter(_expression(name_of[field], frame.schema[name_of[field]], grid_filter))
-    sorted_by = [(str(one.get("colId")), one.get("sort") == "desc") for one in order or []]
-    by = [(name_of[field], is_descending) for field, is_descending in sorted_by if field in name_of]
-    if by:
-        columns, descending = [_column(name) for name, _ in by], [is_descending for _, is_descending in by]
-        numbered = numbered.sort(columns, descending=descending, nulls_last=True, maintain_order=True)
-    return numbered[index].to_numpy().astype(np.intp)
+        if field in numbered.columns and field != "row":
+            numbered = numbered.filter(_expression(field, numbered.schema[field], grid_filter))
+    sorted_by = [one for one in order or () if one.get("colId") in numbered.columns]
+    if sorted_by:
+        fields, descending = [one["colId"] for one in sorted_by], [one.get("sort") == "desc" for one in sorted_by]
+        numbered = numbered.sort(fields, descending=descending, nulls_last=True, maintain_order=True)
+    return numbered["row"].to_numpy().astype(np.intp)
 
 
 def _expression(name: str, dtype: Any, grid_filter: Mapping[str, Any]) -> pl.Expr:
     if "conditions" in grid_filter:
         parts = [_expression(name, dtype, one) for one in grid_filter["conditions"]]
         return pl.any_horizontal(parts) if grid_filter.get("operator") == "OR" else pl.all_horizontal(parts)
-    column, kind = _column(name), grid_filter.get("type")
+    column, kind = pl.col(name), grid_filter.get("type")
     if kind == "blank":
         return column.is_null()
     if kind == "notBlank":
@@ -143,11 +139,6 @@ def _expression(name: str, dtype: Any, grid_filter: Mapping[str, Any]) -> pl.Exp
         passes = _TEXT[str(kind)](text, str(grid_filter.get("filter", "")).lower())
     expression: pl.Expr = passes.fill_null(False)
     return expression
-
-
-def _column(name: str) -> pl.Expr:
-    is_pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
-    return pl.col(f"^{re.escape(name)}$" if is_pattern else name)
 
 
 def page_of(frame: pl.DataFrame, rows: NDArray[np.intp]) -> list[dict[str, Any]]:

@@ -351,9 +351,7 @@ class Workspace:
         """Compute the probability that the outcome of a view is kept along one column."""
         from suffice._show.row_figures import view_curve
 
-        explanations, explanation = self.explanations(view), self.explain(view)
-        answers, shown = explanations.answers, (explanation, explanation.best_set, explanation.rule)
-        return view_curve(explanations.fitted, answers.X[0], answers.outcomes, *shown, column)
+        return view_curve(self.explanations(view), 0, column)
 
     def text_of(self, name: str, value: Any) -> str:
         """Write a value of a column of the table."""
