@@ -152,6 +152,7 @@ def _connect_browser(app: Dash) -> None:
         State("rule-grid", "dashGridOptions"),
         prevent_initial_call=True,
     )
+    connect("narrow", Output("rule-grid", "id"), Input("rule-grid", "rowData"), prevent_initial_call=True)
     connect("copy", Output("copy", "children"), Input("copy", "n_clicks"), prevent_initial_call=True)
     connect("go", Output("goto", "id"), Input("goto", "data"), prevent_initial_call=True)
     app.callback(Output("copy", "title"), Input("view", "data"))(

@@ -94,6 +94,23 @@ def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer,
     page.wait_for_selector("html[data-mantine-color-scheme='dark']")
 
 
+@pytest.mark.slow
+def test_the_rules_fit_the_screen_of_a_phone_with_all_their_figures(open_app, cancer):
+    """The grid scrolled sideways: a phone showed half of each rule, and no figure."""
+    app = open_app(cancer)
+    app.page.set_viewport_size({"width": 390, "height": 844})
+    page = app.open("#rules-tiles .tile", tab="rules")
+    page.wait_for_selector("#rule-grid .ag-row .rule .note")
+    page.wait_for_selector("#rule-grid [col-id=support]", state="detached")
+    viewport = page.locator("#rule-grid .ag-center-cols-viewport")
+    assert viewport.evaluate("one => one.scrollWidth <= one.clientWidth")
+    rules = find_rules(cancer, View(), 500, Job("", 500)).simplify(max_loss=0.01)
+    line = rule_line(0, 0, rules.rules_[0], rules, "")
+    note = page.locator("#rule-grid .ag-row[row-index='0'] .rule .note").inner_text()
+    for name in ("shown", "precision_text", "base_text", "lift_text", "support_text"):
+        assert line[name] in note
+
+
 def test_global_rules_are_those_of_the_library(mixed):
     rules = find_rules(mixed, View(), 10**6, Job("", 400))
     X, y = training_rows(mixed.explainer)

@@ -1,5 +1,6 @@
 /* What the browser does by itself: colours, links, sliders, tabs. */
 window.dash_clientside = window.dash_clientside || {};
+window.suffice = { isNarrow: function () { return window.innerWidth < 800; } };
 window.dash_clientside.suffice = {
   scheme: function (n, stored) {
     const now = stored || (window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -45,6 +46,14 @@ window.dash_clientside.suffice = {
   },
   go: function (address) {
     if (address) window.location.assign(address);
+    return window.dash_clientside.no_update;
+  },
+  // On a phone, the cells of the rules state what these columns hold.
+  narrow: function () {
+    const columns = ["coverage", "precision", "base", "lift", "mae", "support", "holds"];
+    window.dash_ag_grid.getApiAsync("rule-grid").then(function (grid) {
+      grid.setColumnsVisible(columns, !window.suffice.isNarrow());
+    });
     return window.dash_clientside.no_update;
   },
   search: function (text, options) {

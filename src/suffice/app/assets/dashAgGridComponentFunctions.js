@@ -10,6 +10,21 @@ dagcomponentfuncs.Chips = function (props) {
   );
 };
 
+dagcomponentfuncs.Rule = function (props) {
+  const rule = props.data || {};
+  const figures = [
+    "coverage " + rule.shown,
+    "precision " + rule.precision_text,
+    rule.base_text && "base rate " + rule.base_text,
+    rule.lift_text && "lift " + rule.lift_text,
+    rule.mae_text && "MAE " + rule.mae_text,
+    rule.support_text + " training rows",
+    rule.holds && rule.holds + " here",
+  ];
+  const note = React.createElement("span", { className: "note", key: "note" }, figures.filter(Boolean).join(" · "));
+  return React.createElement("span", { className: "rule" }, [props.value, window.suffice.isNarrow() ? note : null]);
+};
+
 dagcomponentfuncs.Share = function (props) {
   const share = Math.max(0, Math.min(1, props.value || 0));
   const text = props.data ? props.data[props.text || "shown"] : "";

@@ -146,8 +146,15 @@ def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
         figures.append(right_column("base", "base rate", 100, "base_text"))
         figures.append(right_column("lift", "lift", 80, "lift_text"))
     return [
-        right_column("place", "#", 60),
-        {"field": "rule", "headerName": "IF", "minWidth": 200, "tooltipField": "exact", **WRAPPED},
+        {**right_column("place", "#", 48), "minWidth": 48},
+        {
+            "field": "rule",
+            "headerName": "IF",
+            "minWidth": 150,
+            "cellRenderer": "Rule",
+            "tooltipField": "exact",
+            **WRAPPED,
+        },
         {"field": "output", "headerName": "THEN", "width": 120},
         {"field": "coverage", "headerName": "coverage", **share},
         *figures,
