@@ -6,8 +6,9 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
-from app_client import HOSTILE, all_text, as_upload, with_class
+from app_client import HOSTILE, all_text, as_upload, traffic_table, with_class
 from dash.exceptions import PreventUpdate
 from loans import ask_instead, make_loans
 from sklearn.ensemble import RandomForestClassifier
@@ -134,11 +135,15 @@ def loans():
     return Workspace.of(SufficientExplainer(random_state=0).fit(X, y, fixed=["age"]), X, y)
 
 
+def position(workspace, label):
+    return str(workspace.explainer.classes_.tolist().index(label))
+
+
 def test_a_change_can_be_applied(mixed):
     view, parts = next(
         (View(row=row), parts)
         for row in range(20)
-        if buttons_of(parts := find_changes(mixed, View(row=row, pi=0.7), "", "class", []))
+        if buttons_of(parts := find_changes(mixed, View(row=row, pi=0.7), "", None, []))
     )
     assert all_text(parts).startswith("traffic is predicted to be")  # it said "Row 0" of every row
     button = buttons_of(parts)[0]
@@ -147,14 +152,14 @@ def test_a_change_can_be_applied(mixed):
     assert applied.edits == edits
     assert mixed.explain(view).outcome != mixed.explain(applied).outcome
     assert next_view(mixed, view, button.id, {"apply_change": [None]}) is view
-    assert all_text(find_changes(mixed, applied, "", "class", [])[0]).endswith("is already reached.")
+    assert all_text(find_changes(mixed, applied, "", None, [])[0]).endswith("is already reached.")
 
 
 def test_moves_that_belong_together_are_one_picture(loans):
     """Each move had a curve of its own, and none of them came near the level."""
     X, _ = make_loans()
     row = int(((X["income"] < 25) & (X["account"] == "empty")).argmax())
-    parts = find_changes(loans, View(row=row), "good", "class", ["age"])
+    parts = find_changes(loans, View(row=row), position(loans, "good"), None, ["age"])
     assert " would together make it good" in all_text(parts[0])
     change = with_class(parts, "change")[0]
     [bars] = with_class(change, "bars")
@@ -169,7 +174,7 @@ def test_moves_that_belong_together_are_one_picture(loans):
 
 def test_what_was_fixed_at_fit_is_fixed_on_the_page(loans):
     assert part_named(layout(loans, View()), "wanted-fixed").value == ["age"]
-    assert "age stays as it is." in all_text(find_changes(loans, View(), "", "class", ["age"]))
+    assert "age stays as it is." in all_text(find_changes(loans, View(), "", None, ["age"]))
 
 
 def test_the_model_is_asked_if_it_is_there():
@@ -180,14 +185,16 @@ def test_the_model_is_asked_if_it_is_there():
     )
     ask_instead(explainer, lambda table: np.where(table["income"] > 40, "yes", "no"))
     row = int((X["income"] < 25).argmax())
-    parts = find_changes(Workspace.of(explainer, X), View(row=row), "yes", "class", [])
+    space = Workspace.of(explainer, X)
+    parts = find_changes(space, View(row=row), position(space, "yes"), None, [])
     text = all_text(parts)
     assert text.startswith("The outcome is no; according to the model, raising income")
     assert "The model confirms this; it agrees for" in text
     assert "not asked" not in text
     assert with_class(parts, "tick") == []  # the model has decided, and no level of the forest
     explainer.fitted_ = explainer.fitted_.without_model
-    parts = find_changes(Workspace.of(explainer, X), View(row=row), "yes", "class", [])
+    space = Workspace.of(explainer, X)
+    parts = find_changes(space, View(row=row), position(space, "yes"), None, [])
     assert "The model itself was not asked" in all_text(parts)
     assert with_class(parts, "tick")
 
@@ -205,7 +212,23 @@ def test_numbers_that_are_wanted_are_by_default_those_that_the_row_has_not(diabe
 
 def test_what_is_wrong_is_said(mixed):
     everything = list(mixed.explainer.variable_names_)
-    assert "Nothing may change" in all_text(find_changes(mixed, View(), "", "class", everything))
+    assert "Nothing may change" in all_text(find_changes(mixed, View(), "", None, everything))
+
+
+def test_a_class_without_a_name_can_be_wanted_and_need_reasons(fit_here):
+    """Its name was taken for "any other class" and "every outcome", and Mantine refuses two equal choices."""
+    frame = traffic_table(200).with_columns(pl.col("traffic").replace("busy", ""))
+    space = fit_here(frame, "traffic")
+    assert "" in space.explainer.classes_
+    page, row = layout(space, View()), space.observed.index("calm")
+    for name in ("adverse", "wanted"):
+        choices = part_named(page, name).data
+        assert len({choice["value"] for choice in choices}) == len(choices) == 3
+        assert {'""', "calm"} <= {choice["label"] for choice in choices}
+    assert position(space, "") == part_named(page, "wanted").data[1]["value"]
+    assert "is not adverse" in all_text(give_reasons(space, View(row=row), position(space, "")))
+    assert "is already reached" in all_text(find_changes(space, View(row=row), position(space, "calm"), None, []))
+    assert "is already reached" not in all_text(find_changes(space, View(row=row), position(space, ""), None, []))
 
 
 # --- reasons ----------------------------------------------------------------------------------------------------------
@@ -242,17 +265,17 @@ def test_a_code_book_that_is_dropped_rewords_the_reasons(mixed, view):
 
 def test_another_outcome_and_a_protected_variable_are_said(mixed, view):
     own = mixed.explainer_for(view).reasons(mixed.row_of(view), progress=False)[0]
-    other = next(str(label) for label in mixed.explainer.classes_ if label != own.outcome)
-    assert "is not adverse" in all_text(give_reasons(mixed, view, other))
+    other = next(label for label in mixed.explainer.classes_ if label != own.outcome)
+    assert "is not adverse" in all_text(give_reasons(mixed, view, position(mixed, other)))
     name = own.reasons[0].variables[0]
-    assert f"rests on {name}" in all_text(give_reasons(mixed, view, str(own.outcome), [name]))
+    assert f"rests on {name}" in all_text(give_reasons(mixed, view, position(mixed, own.outcome), [name]))
 
 
 def test_every_row_has_reasons_unless_an_outcome_is_chosen(loans, diabetes):
     """A row without the outcome that matters had none, where its set is explained just above."""
     assert part_named(layout(loans, View()), "adverse").value == ""
     bad = View(row=loans.observed.index("bad"))
-    assert "is not adverse" in all_text(give_reasons(loans, bad, "good"))
+    assert "is not adverse" in all_text(give_reasons(loans, bad, position(loans, "good")))
     assert "is not adverse" not in all_text(give_reasons(loans, bad, ""))  # every outcome
     assert all_text(give_reasons(diabetes, View(row=3)))
 

@@ -8,7 +8,7 @@ import pytest
 from app_client import BAD_FILES, HOSTILE, traffic_table
 from processes import children_of, wait_for
 
-from suffice.app.pages.start import ask_focus
+from suffice.app.pages.start import ask_focus, chosen_focus
 from suffice.app.state.sessions import PendingTable, fit_workspace
 
 
@@ -17,12 +17,28 @@ def test_the_outcome_that_matters_is_one_of_few_classes():
     table = PendingTable(frame, "table")
     [stack], chosen, is_hidden = ask_focus(table, "0")
     assert [radio.label for radio in stack.children] == ["True (67 % of the rows)", "False (33 % of the rows)"]
-    assert (chosen, is_hidden) == ("False", False)  # the rarer of two
+    assert (chosen, is_hidden) == ("1", False)  # the rarer of two
     [stack], chosen, _ = ask_focus(table, "1")
     assert (stack.children[-1].label, chosen) == ("none more than the others", "")  # nobody knows which of three
     for target in ("2", "9", None):
         assert ask_focus(table, target) == ([], "", True)
     assert ask_focus(None, "0")[2]
+
+
+def test_a_class_without_a_name_can_matter(fit_here):
+    """Its radio button was that of "none more than the others"."""
+    frame = pl.DataFrame({"kind": ["", "a", "b"] * 40, "x": range(120)})
+    [stack], chosen, _ = ask_focus(PendingTable(frame, "table"), "0")
+    assert [radio.label for radio in stack.children] == [
+        *(f"{name} (33 % of the rows)" for name in ('""', "a", "b")),
+        "none more than the others",
+    ]
+    assert len({radio.value for radio in stack.children}) == 4
+    assert chosen == stack.children[-1].value == ""
+    for value, focus in (("0", ""), ("1", "a"), ("", None)):
+        assert chosen_focus(PendingTable(frame, "table"), "0", value) == focus
+    workspace = fit_here(frame, "kind", make=lambda *args: fit_workspace(*args, focus=""))
+    assert workspace.explainer.focus_ == ""
 
 
 def test_a_class_that_is_true_or_false_can_matter(fit_here):

@@ -140,13 +140,12 @@ def _choices(workspace: Workspace, view: View) -> list[html.Div]:
 
 def _reasons_panel(workspace: Workspace) -> html.Section:
     labels = [] if workspace.is_regression else workspace.explainer.classes_.tolist()
-    choices = controls.options(["", *labels], ["every outcome", *map(str, labels)])
-    label = "Outcome that needs reasons"
-    adverse = controls.select("adverse", label, choices, "", 170)
+    choices = controls.class_options(labels, "every outcome")
+    adverse = controls.select("adverse", "Outcome that needs reasons", choices, "", 170)
     hint, kinds = "variables on which an outcome must not rest", "CSV or JSON with variable, code and text"
     words = [
         html.Summary("Protected variables, and the words of a code book"),
-        html.Div(controls.setting(label, adverse), hidden=workspace.is_regression),
+        html.Div(controls.setting("Outcome that needs reasons", adverse), hidden=workspace.is_regression),
         controls.variable_picker("protected", "Protected variables", workspace.explainer.variable_names_, hint),
         controls.drop_area("codes-upload", "a code book", kinds, MAX_CODE_BOOK, "drop small"),
     ]
@@ -184,8 +183,7 @@ def _wanted_numbers(workspace: Workspace) -> html.Div:
 
 
 def _wanted_class(workspace: Workspace) -> dmc.Select:
-    labels = [str(label) for label in workspace.explainer.classes_.tolist()]
-    choices = controls.options(["", *labels], ["any other class", *labels])
+    choices = controls.class_options(workspace.explainer.classes_.tolist(), "any other class")
     return controls.select("wanted", "Wanted class", choices, "", 170)
 
 

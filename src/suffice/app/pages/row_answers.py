@@ -102,7 +102,7 @@ def give_reasons(
     from suffice.app.state.sessions import read_code_book_upload
 
     labels = [] if workspace.is_regression else workspace.explainer.classes_.tolist()
-    wanted = next((label for label in labels if adverse and str(label) == adverse), labels or None)
+    wanted = labels[int(adverse)] if adverse else labels or None
     y = workspace.observed_at([view.row]) if view.is_of_observed else None
     try:
         book: CodeBook | None = None if content is None else read_code_book_upload(content, name or "")
@@ -132,8 +132,11 @@ def find_changes(
     if workspace.is_regression and wanted in (None, ""):
         return [html.Div("Enter the number that is wanted.", className="note")]
     try:
-        target = _other_side(workspace, view, kind, wanted) if workspace.is_regression else wanted
-        target = target or _other_classes(workspace, view)
+        if workspace.is_regression:
+            target: Any = _other_side(workspace, view, kind, wanted)
+        else:
+            classes = workspace.explainer.classes_.tolist()
+            target = classes[int(wanted)] if wanted else _other_classes(workspace, view)
         explainer, row = workspace.explainer_for(view), workspace.row_of(view)
         with workspace.lock:  # the model may be asked
             row_changes = explainer.what_if(row, target, fixed=fixed or [], progress=False)[0]

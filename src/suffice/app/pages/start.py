@@ -202,7 +202,7 @@ def _update(
     left_out, fixed = ([frame.columns[int(i)] for i in form[field] or []] for field in ("left_out", "fixed"))
     has_dates = bool(form["dates"])
     arguments = (frame, target, left_out, has_dates, name)
-    focus = form["focus"] or None
+    focus = chosen_focus(table, form["target"], form["focus"])
     return _start(sessions, "Starting", lambda watch: fit_workspace(*arguments, watch, fixed, focus))
 
 
@@ -212,11 +212,17 @@ def ask_focus(table: PendingTable | None, target: str | None) -> tuple[list[Any]
     if not counts:
         return [], "", True
     n_rows = sum(n for _, n in counts)
-    choices = [(label, f"{label} ({format_percent(n / n_rows)} % of the rows)") for label, n in counts]
+    texts = [f"{controls.class_text(label)} ({format_percent(n / n_rows)} % of the rows)" for label, n in counts]
+    choices = controls.options(range(len(counts)), texts)  # by position: the name of a class may be empty
     if len(counts) > 2:
-        choices.append(("", "none more than the others"))
-    radios = [dmc.Radio(label=text, value=value) for value, text in choices]
-    return [dmc.Stack(radios, gap=6)], counts[1][0] if len(counts) == 2 else "", False
+        choices.append({"value": "", "label": "none more than the others"})
+    return [dmc.Stack([dmc.Radio(**choice) for choice in choices], gap=6)], "1" if len(counts) == 2 else "", False
+
+
+def chosen_focus(table: PendingTable, target: str | None, place: str) -> str | None:
+    """Return the class that was chosen, or None."""
+    counts = _count_classes(table, target)
+    return counts[int(place)][0] if counts and place else None
 
 
 def _count_classes(table: PendingTable | None, target: str | None) -> list[tuple[str, int]]:
@@ -226,7 +232,8 @@ def _count_classes(table: PendingTable | None, target: str | None) -> list[tuple
     column = table.frame.to_series(int(str(target))).drop_nulls()
     if column.dtype.is_float() or not 1 < column.n_unique() <= MAX_CLASSES:
         return []
-    return [(str(label), int(n)) for label, n in column.value_counts(sort=True).iter_rows()]
+    counts = [(str(label), int(n)) for label, n in column.value_counts().iter_rows()]
+    return sorted(counts, key=lambda one: (-one[1], one[0]))
 
 
 def _start(sessions: Sessions, title: str, make: Callable[[Callable[..., None]], Workspace]) -> dict[str, Any]:

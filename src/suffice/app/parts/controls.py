@@ -42,6 +42,16 @@ def options(values: Sequence[Any], texts: Sequence[str] | None = None) -> list[d
     return [{"value": str(v), "label": text} for v, text in zip(values, texts or map(str, values), strict=True)]
 
 
+def class_text(label: Any) -> str:
+    """Write the name of a class, which may be empty."""
+    return str(label) or '""'
+
+
+def class_options(labels: Sequence[Any], none: str) -> list[dict[str, str]]:
+    """List the choices of one class, by its position, or of none of them."""
+    return options(["", *range(len(labels))], [none, *map(class_text, labels)])
+
+
 def select(name: str, label: str, data: list[dict[str, str]], value: str | None, width: int, **more: Any) -> dmc.Select:
     """Make a small list with one chosen value."""
     return dmc.Select(id=name, data=data, value=value, size="xs", w=width, **{"aria-label": label}, **more)
