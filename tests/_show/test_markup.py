@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suffice._show.cards import Html, bar, bars, chips, element, facts, joined, percent, read_template
+from suffice._show.cards import Html, bar, bars, element, facts, joined, percent, read_template
 from suffice._show.picture import Share
 
 
@@ -31,11 +31,10 @@ def test_a_bar_has_a_width_and_a_tick():
     assert "tick" not in bar(0.5)
 
 
-def test_bars_facts_and_chips_hold_their_texts():
+def test_bars_and_facts_hold_their_texts():
     assert "and 3 more" in bars([Share("a <b>", 0.5, "0.50")], more="and 3 more")
     assert "a &lt;b&gt;" in bars([Share("a <b>", 0.5, "0.50")])
     assert facts([("key", "<value>")]).count("&lt;value&gt;") == 1
-    assert chips(["<x>"]) == '<div class="chips"><span class="chip">&lt;x&gt;</span></div>'
 
 
 def test_templates_are_part_of_the_package():

@@ -18,12 +18,12 @@ from suffice.app.state.sessions import Sessions
 
 
 def test_the_server_listens_on_the_loopback_address_only():
-    server = bind(make_app(Sessions()), 0)
+    _, server = serve_in_thread(make_app(Sessions()), 0)
     assert server.address.startswith(f"http://{HOST}:{server.port}/?token=")
     assert server._server.effective_host == HOST == "127.0.0.1"
     with pytest.raises(ValueError, match="is taken"):
         bind(make_app(Sessions()), server.port)
-    server.close()
+    server.shutdown()
 
 
 def test_a_page_is_served_until_the_server_is_shut_down():

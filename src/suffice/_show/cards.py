@@ -8,6 +8,7 @@ card shows is computed by ``picture`` and ``axis``; this module only draws it.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from suffice.explaining.rule import Rule
     from suffice.reasons.values import Reason, Reasons, RowReasons
     from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+    from suffice.rule_lists.measures import GlobalRule
 
 
 class Html(str):
@@ -149,14 +151,26 @@ def tile(name: str, large: str, note: str = "", share: float | None = None) -> H
     return element("div", "tile", title, element("div", "large", large), drawn, element("div", "note", note))
 
 
-def chips(labels: Iterable[str]) -> Html:
-    """Draw labels as chips."""
-    return element("div", "chips", *(element("span", "chip", label) for label in labels))
-
-
 def percent(share: float) -> str:
     """Write a share for a style."""
     return f"{100 * min(max(share, 0.0), 1.0):.4g}%"
+
+
+def share_cell(share: float, text: str, note: str = "", kind: str = "", tick: float | None = None) -> Html:
+    """Draw a share as a bar in a cell of a table; a share that is not known is a dash."""
+    if math.isnan(share):
+        return element("td", "", "-")
+    drawn = element("div", "bar-cell", bar(share, kind, tick), element("span", "number", text))
+    return element("td", "", drawn, *optional("div", "note", note))
+
+
+def table(heads: Sequence[str], lines: Sequence[Sequence[Html]], kind: str) -> Html:
+    """Write a table of cells."""
+    head = element("tr", "", *(element("th", "", text, scope="col") for text in heads))
+    body = [element("tr", "", *cells) for cells in lines]
+    return element(
+        "div", "scroll", element("table", kind, element("thead", "", head), element("tbody", "", *body)), tabindex="0"
+    )
 
 
 MAX_LINES = 10  # rules, classes or codes that a card lists
@@ -284,19 +298,8 @@ def rule_parts(
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
     """Draw a list of rules as a table."""
     lines = rule_list.rules_
-    cells: list[str] = [element("span", "head-cell", title) for title in ("", "rule", "coverage", "precision")]
-    for i, line in enumerate(lines[:MAX_LINES], start=1):
-        picture = picture_line(line)
-        coverage, precision = picture.coverage, picture.precision
-        sentence = element("span", "sentence", rule_sentence(line.rule.conditions, picture.conclusion))
-        notes = [*optional("div", "note", picture.note), *optional("div", "note", line.checked_text)]
-        cells += [
-            element("span", "note", str(i)),
-            element("span", "sentence-cell", sentence, *notes),
-            element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
-            element("span", "figure", bar(precision.value), precision.text),
-        ]
-    table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
+    body = [[element("td", "note", str(i)), *rule_cells(line)] for i, line in enumerate(lines[:MAX_LINES], start=1)]
+    drawn = table(("", "rule", "coverage", "precision"), body, "rules") if lines else "There is no rule."
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""
     how = f"{rule_list.how[0].upper()}{rule_list.how[1:]}."
     about = "Coverage is that of the training rows, precision is expected for new rows." if lines else ""
@@ -308,29 +311,36 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     covered = f"coverage {format_percent(share)} % of {counted(n_rows, 'row')}"
     return card(
         head(type(rule_list).__name__, counted(len(lines), "rule"), covered),
-        element("div", "part", table),
+        element("div", "part", drawn),
         element("div", "note under", f"{more} {how} {otherwise} {about}"),
     )
 
 
+def rule_cells(line: GlobalRule) -> list[Html]:
+    """Draw a rule of a list as cells of a table: its sentence, its coverage, and its precision beside the base rate."""
+    picture, base = picture_line(line), line.rule.base_rate if line.mae is None else None
+    sentence = element("div", "sentence", rule_sentence(line.rule.conditions, picture.conclusion))
+    notes = (one for note in (picture.note, line.checked_text) for one in optional("div", "note", note))
+    all_rows = "" if base is None else f"{format_share(base)} of all rows"
+    return [
+        element("td", "", sentence, *notes),
+        share_cell(picture.coverage.value, picture.coverage.text, counted(line.support, "training row"), "plain"),
+        share_cell(picture.precision.value, picture.precision.text, all_rows, tick=base),
+    ]
+
+
 def explainer_card(name: str, about: Mapping[str, Any]) -> str:
     """Draw what a fitted explainer knows."""
-    candidates = chips(about["candidates"])
-    halves = [fidelity_part("Fidelity of the forest", about), part("Candidate variables", "those searched", candidates)]
+    chips = element("div", "chips", *(element("span", "chip", name) for name in about["candidates"]))
+    shares, drawn = fidelity_shares(about), element("div", "", "Not known: the forest has no rows out of bag.")
+    if shares:
+        drawn = bars(shares[: MAX_LINES + 1], more=more_text(len(shares), MAX_LINES + 1))
+    fidelity = part("Fidelity of the forest", "out of bag", drawn)
     return card(
         head(name, f"explains {about['target']}", "fitted"),
         element("div", "part", facts(about_facts(about))),
-        element("div", "halves", *halves),
+        element("div", "halves", fidelity, part("Candidate variables", "those searched", chips)),
     )
-
-
-def fidelity_part(title: str, about: Mapping[str, Any]) -> Html:
-    """Draw the fidelity of the forest, overall and by class, for a card or a page."""
-    shares = fidelity_shares(about)
-    drawn = element("div", "", "Not known: the forest has no rows out of bag.")
-    if shares:
-        drawn = bars(shares[: MAX_LINES + 1], more=more_text(len(shares), MAX_LINES + 1))
-    return part(title, "out of bag", drawn)
 
 
 def rule_sentence(conditions: Sequence[Condition], conclusion: str) -> Html:

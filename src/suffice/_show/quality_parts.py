@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice._show.axis import rounded
-from suffice._show.cards import Html, bar, element, optional, part, tile
+from suffice._show.cards import Html, element, part, share_cell, table, tile
 from suffice._show.picture import gather_rare
 from suffice._text import format_percent, format_share
 
@@ -93,20 +92,3 @@ def class_table(quality: Quality) -> Html:
         lines.append(cells)
     heads = ["class", "rows", "recall", "precision", *["with a sufficient set"] * bool(with_set)]
     return table(heads, lines, "by-class")
-
-
-def share_cell(share: float, text: str, note: str = "", kind: str = "", tick: float | None = None) -> Html:
-    """Draw a share as a bar in a cell of a table; a share that is not known is a dash."""
-    if math.isnan(share):
-        return element("td", "", "-")
-    drawn = element("div", "bar-cell", bar(share, kind, tick), element("span", "number", text))
-    return element("td", "", drawn, *optional("div", "note", note))
-
-
-def table(heads: Sequence[str], lines: Sequence[Sequence[Html]], kind: str) -> Html:
-    """Write a table of cells."""
-    head = element("tr", "", *(element("th", "", text, scope="col") for text in heads))
-    body = [element("tr", "", *cells) for cells in lines]
-    return element(
-        "div", "scroll", element("table", kind, element("thead", "", head), element("tbody", "", *body)), tabindex="0"
-    )

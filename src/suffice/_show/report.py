@@ -34,7 +34,8 @@ from suffice._show.cards import (
     read_template,
     reason_counts,
     rows_button,
-    rule_sentence,
+    rule_cells,
+    table,
     tile,
 )
 from suffice._show.overview import make_overview, outcome_masks
@@ -46,8 +47,8 @@ from suffice._show.picture import (
     picture_line,
     size_shares,
 )
-from suffice._show.quality_parts import quality_panels, quality_tiles, share_cell, table
-from suffice._text import counted, format_confidence, format_percent, format_share, plain_advice
+from suffice._show.quality_parts import quality_panels, quality_tiles
+from suffice._text import counted, format_confidence, format_percent, plain_advice
 from suffice.changes.values import Changes
 from suffice.checks.quality import Quality, count_sets, quality_out_of_bag
 from suffice.explaining.importance import IMPORTANCE_MEANINGS
@@ -308,31 +309,19 @@ def _rules(explanations: Explanations) -> Html:
     for label in labels:
         of_label = [line for line in lines if label in ("", str(line.output))]
         head = optional("h3", "", label and f"{label}: {counted(len(of_label), 'rule')}")
-        drawn += [*head, _rule_table(explanations, of_label[:MAX_RULES], label)] if of_label else []
+        drawn += [*head, _rule_table(explanations, of_label[:MAX_RULES])] if of_label else []
         if len(of_label) > MAX_RULES:
             summary = element("summary", "", f"{len(of_label) - MAX_RULES} more rules, which cover fewer rows")
-            drawn.append(element("details", "", summary, _rule_table(explanations, of_label[MAX_RULES:], label)))
+            drawn.append(element("details", "", summary, _rule_table(explanations, of_label[MAX_RULES:])))
     return joined(drawn)
 
 
-def _rule_table(explanations: Explanations, lines: Sequence[GlobalRule], label: str) -> Html:
+def _rule_table(explanations: Explanations, lines: Sequence[GlobalRule]) -> Html:
     rows, body = explanations.explained[0], []
     for line in lines:
-        picture, base = picture_line(line), line.rule.base_rate if label else None
         covered = np.flatnonzero(line.rule.covers(rows)).tolist()
-        sentence = element("div", "sentence", rule_sentence(line.rule.conditions, picture.conclusion))
-        notes = (one for note in (picture.note, line.checked_text) for one in optional("div", "note", note))
-        all_rows = "" if base is None else f"{format_share(base)} of all rows"
-        support = counted(line.support, "training row")
-        button = rows_button(covered, f"covered by {picture.premise}") if covered else "0 rows"
-        body.append(
-            [
-                element("td", "", sentence, *notes),
-                share_cell(picture.coverage.value, picture.coverage.text, support, "plain"),
-                share_cell(picture.precision.value, picture.precision.text, all_rows, tick=base),
-                element("td", "", button),
-            ]
-        )
+        button = rows_button(covered, f"covered by {picture_line(line).premise}") if covered else "0 rows"
+        body.append([*rule_cells(line), element("td", "", button)])
     return table(("Rule", "Coverage", "Precision", "Explained rows"), body, "rules")
 
 

@@ -318,9 +318,9 @@ class CurveView:
         return missing_at if math.isnan(own) and missing_at is not None else own
 
 
-def view_curve(explanations: Explanations, row: int, column: int) -> CurveView:
+def view_curve(explanations: Explanations, row: int, explanation: Explanation, column: int) -> CurveView:
     """Compute a curve of a row with what is drawn beside it."""
-    fitted, answers, explanation = explanations.fitted, explanations.answers, explanations[row]
+    fitted, answers = explanations.fitted, explanations.answers
     i, names, rule = row % len(explanations), fitted.variables.names, explanation.rule
     moved = next(v for v, columns in enumerate(fitted.variables.columns) if column in columns)
     S = tuple(sorted({moved, *map(names.index, explanation.best_set.variables)}))
@@ -359,7 +359,7 @@ def draw_curve(explanations: Explanations, row: int, variable: str | None, ax: A
     """Draw the curve of a row along a variable, by default along the first of its best set."""
     fitted, explanation = explanations.fitted, explanations[row]
     column = first_column(fitted, explanation.best_set) if variable is None else find_column(fitted, variable)
-    view = view_curve(explanations, row, column)
+    view = view_curve(explanations, row, explanation, column)
     ax = drawing.make_axes(ax, 7.8, 4.0)
     _draw_view(ax, view)
     thinned = "" if view.curve.is_exact else " (not every step is drawn)"

@@ -196,11 +196,6 @@ class Server:
         if self._is_serving.acquire(timeout=30):
             self._is_serving.release()
 
-    def close(self) -> None:
-        """Release the port of a server that never served."""
-        self._server.task_dispatcher.shutdown(timeout=1)
-        self._server.close()
-
 
 def _channel_for(token: str) -> type[HTTPChannel]:
     class Parser(HTTPRequestParser):  # type: ignore[misc]

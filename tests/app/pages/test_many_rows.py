@@ -70,8 +70,7 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
 
 
 def explained(space, rows, view=None):
-    found = explain_rows(space, view or View(), space.frame[rows], None, Job("", len(rows)))
-    return ExplainedRows(found, rows)
+    return explain_rows(space, view or View(), rows, Job("", len(rows)))
 
 
 def done(result):
@@ -95,7 +94,7 @@ def test_rows_whose_search_ended_early_are_counted(mixed):
 
 def test_rows_explained_a_few_at_a_time_are_explained_as_at_once(mixed):
     rows = mixed.frame[:60].select(mixed.names)
-    explanations = explain_rows(mixed, View(pi=0.8), rows, None, Job("", 60))
+    explanations = explain_rows(mixed, View(pi=0.8), list(range(60)), Job("", 60)).explanations
     assert explanations.to_dict() == mixed.explainer_for(View(pi=0.8)).explain(rows).to_dict()
     assert explanations.mean_importance() == mixed.explainer_for(View(pi=0.8)).explain(rows).mean_importance()
 

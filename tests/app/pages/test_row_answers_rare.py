@@ -11,7 +11,7 @@ from rare_classes import first, rare_explanations
 
 from suffice import GlobalRulesClassifier
 from suffice._text import format_probability
-from suffice.app.pages.many_rows import ExplainedRows, show_results
+from suffice.app.pages.many_rows import ExplainedRows, show_results, show_row
 from suffice.app.pages.row_answers import answer
 from suffice.app.pages.row_inputs import next_view
 from suffice.app.pages.rule_list import decision, rule_columns, rule_line
@@ -95,6 +95,15 @@ def test_many_rows_name_the_levels_and_count_contested_sets():
         n_contested = sum(e.is_contested for e in rare_explanations(levels))
         assert n_contested > 1
         assert f"{n_contested} sets are contested: " in all_text(cautions)
+
+
+def test_the_card_of_a_row_without_a_set_names_no_parameters():
+    """It offered "pi=0.7" below the table of rows, where the app has a slider for it."""
+    i, job = row_of("yes", is_sufficient=False), Job("")
+    job.run(lambda job: ExplainedRows(rare_explanations(), list(range(200))))
+    text = all_text(show_row(job, [{"key": str(i)}], View(tab="rows")))
+    assert f"With π = {rare_explanations()[i].offered_pi:g}" in text
+    assert "pi=" not in text
 
 
 def test_global_rules_state_the_lift_of_a_rare_class(rare):

@@ -16,7 +16,7 @@ def test_the_distribution_has_both_curves_and_the_interval(diabetes):
     view = View(row=3)
     explanation = diabetes.explain(view)
     values = np.unique(np.quantile(diabetes.training[1], np.linspace(0, 1, 50)))
-    figure = charts.cdf(values, *diabetes.distribution(view, values), explanation, "count", "light")
+    figure = charts.cdf(values, diabetes.distribution(view, values), explanation, "light")
     assert [trace.name for trace in figure.data] == ["all variables", "this set"]
     band, line = figure.layout.shapes
     assert (band.x0, band.x1) == explanation.interval

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -175,9 +175,10 @@ class ExplainedRows:
         return lines
 
 
-def explain_rows(workspace: Workspace, view: View, X: Any, y: Sequence[Any] | None, job: Job) -> Explanations:
+def explain_rows(workspace: Workspace, view: View, rows: list[int], job: Job) -> ExplainedRows:
     """Explain rows a few at a time, so that clicks are answered in between and the job can be cancelled."""
-    explainer = workspace.explainer_for(view)
+    explainer, X = workspace.explainer_for(view), workspace.frame[rows]
+    y = workspace.observed_at(rows) if view.outcome == "observed" else None
     parts: list[Explanations] = []
     begin, size = 0, 4
     while begin < len(X):
@@ -185,13 +186,13 @@ def explain_rows(workspace: Workspace, view: View, X: Any, y: Sequence[Any] | No
         end = min(begin + size, len(X))
         started = time.monotonic()
         with workspace.lock:
-            rows = workspace.as_input(X[begin:end])
-            parts.append(explainer.explain(rows, None if y is None else y[begin:end], progress=False))
+            some = workspace.as_input(X[begin:end])
+            parts.append(explainer.explain(some, None if y is None else y[begin:end], progress=False))
         seconds = max(time.monotonic() - started, 1e-3)
         size = int(np.clip(size * CHUNK_SECONDS / seconds, 1, 4 * size))
         begin = end
     job.step(len(X))
-    return Explanations.joined(parts)
+    return ExplainedRows(workspace.named(Explanations.joined(parts), rows), rows)
 
 
 # --- callbacks --------------------------------------------------------------------------------------------------------
@@ -276,13 +277,8 @@ def _update(sessions: Sessions, event: Any, job: Job | None, form: Mapping[str, 
     if not len(rows):
         return {"progress": controls.message("care", "No row passes the filters.")}
     chosen = rows[: max(1, int(form["most"] or MAX_ROWS))].tolist()
-    start = Job("Explaining rows", len(chosen)), lambda job: _explain(workspace, view, chosen, job)
+    start = Job("Explaining rows", len(chosen)), lambda job: explain_rows(workspace, view, chosen, job)
     return {"job": start, "is_hidden": True}
-
-
-def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> ExplainedRows:
-    y = workspace.observed_at(rows) if view.outcome == "observed" else None
-    return ExplainedRows(workspace.named(explain_rows(workspace, view, workspace.frame[rows], y, job), rows), rows)
 
 
 def _result(job: Job | None) -> ExplainedRows:
@@ -354,7 +350,7 @@ def show_row(job: Job | None, selected: Any, view: View) -> Any:
     link = html.A(
         "Open it on the page One row", href=view.with_(row=explained.rows[i], tab="row", edits={}).to_search()
     )
-    card = to_components(explanation_parts(explained.explanations[i]))
+    card = to_components(explanation_parts(explained.explanations[i], reword=reword))
     return html.Section([*card, html.P(link)], className="panel suffice")
 
 

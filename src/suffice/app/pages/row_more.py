@@ -210,8 +210,8 @@ def distribution(workspace: Workspace, view: View, scheme: str | None = None) ->
     explanation = workspace.explain(view)
     if workspace.is_regression:
         values = np.unique(np.quantile(workspace.training[1], np.linspace(0, 1, 300)))
-        curves, target = workspace.distribution(view, values), workspace.explainer.target_name_
-        return [controls.graph(300, charts.cdf(values, *curves, explanation, target, scheme or "light"))]
+        figure = charts.cdf(values, workspace.distribution(view, values), explanation, scheme or "light")
+        return [controls.graph(300, figure)]
     labels, (of_set, of_all) = workspace.explainer.classes_.tolist(), workspace.distribution(view)
     parts: list[Any] = []
     for c in np.argsort(-np.maximum(of_set, of_all), kind="stable")[:MAX_CLASSES].tolist():

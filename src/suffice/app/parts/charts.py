@@ -56,16 +56,12 @@ def escape(text: str, length: int = 40) -> str:
 
 
 def cdf(
-    values: NDArray[np.float64],
-    of_set: NDArray[np.float64],
-    of_all: NDArray[np.float64],
-    explanation: Explanation,
-    target: str,
-    scheme: str,
+    values: NDArray[np.float64], curves: tuple[NDArray[np.float64], ...], explanation: Explanation, scheme: str
 ) -> go.Figure:
     """Draw the distribution of the outcome given a set, and given all variables."""
+    (of_set, of_all), target = curves, escape(explanation.target)
     text, _, blue, orange, *_ = COLOURS[scheme]
-    figure = base_figure(scheme, 300, xaxis={"title": escape(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
+    figure = base_figure(scheme, 300, xaxis={"title": target}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
     if explanation.interval is not None:
         low, high = explanation.interval
         figure.add_vrect(x0=low, x1=high, fillcolor=blue, opacity=0.14, line_width=0)

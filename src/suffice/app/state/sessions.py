@@ -47,9 +47,9 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
     if len(data) > MAX_UPLOAD:
         raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
     data = unpack(data, shown, UPLOAD_VARIABLE)
-    suffix = "".join(c for c in PurePath(shown).suffix if c.isalnum() or c == ".")[:10]
-    if PurePath(shown).suffix.lower() in (".gz", ".bz2", ".xz"):
-        suffix = PurePath(PurePath(shown).stem).suffix[:10]
+    packed = PurePath(shown).suffix.lower() in (".gz", ".bz2", ".xz")
+    suffix = PurePath(PurePath(shown).stem if packed else shown).suffix
+    suffix = "".join(c for c in suffix if c.isalnum() or c == ".")[:10]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{suffix}"
         path.write_bytes(data)

@@ -351,7 +351,7 @@ class Workspace:
         """Compute the probability that the outcome of a view is kept along one column."""
         from suffice._show.row_figures import view_curve
 
-        return view_curve(self.explanations(view), 0, column)
+        return view_curve(self.explanations(view), 0, self.explain(view), column)
 
     def text_of(self, name: str, value: Any) -> str:
         """Write a value of a column of the table."""
