@@ -171,14 +171,14 @@ prediction and the three conditions with the largest weights.
 
 
 def make_page(lines, texts):
-    """The figures of each table, and ten rows with the answers to them."""
+    """Ten rows with the answers to them, and the figures of each table."""
     parts = [PAGE]
-    parts.append("\n".join(f"| {' | '.join(row)} |" for row in (("table", "method", *COLUMNS), *lines)))
-    parts[-1] = parts[-1].replace("\n", f"\n|{' --- |' * (len(COLUMNS) + 2)}\n", 1)
     shown = [text for i in range(N_TEXTS) for text in texts[i::N_TEXTS]][:N_SHOWN]
     for text in sorted(shown, key=texts.index):
         answers = [f"- {method}: {answer}" for method, answer in text["answers"].items()]
         parts.append(f"## {text['table']}, forest: {text['output']:.4g}\n\n" + "\n".join(answers))
+    head, *figures = [f"| {' | '.join(row)} |" for row in (("table", "method", *COLUMNS), *lines)]
+    parts.append("\n".join(["## Figures of each table\n", head, f"|{' --- |' * (len(COLUMNS) + 2)}", *figures]))
     return "\n\n".join(parts) + "\n"
 
 

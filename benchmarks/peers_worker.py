@@ -182,7 +182,7 @@ class Lore:
 
 
 class RuleXai:
-    """RuleXAI: rules that RuleKit finds for the forest's outputs; of those of the row's output that cover it, the widest."""
+    """RuleXAI: of its rules for the forest's outputs the one of the row's output that covers it and most rows."""
 
     def __init__(self, data):
         self.data = data
