@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._forest import asked_rows
 from suffice._forest.asked_rows import AskedRows, ask_about
-from suffice._forest.fitted import Declared
+from suffice._forest.fitted import Declared, Fitted
 from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, DEFAULT_PI, PAPER, Settings, check_changes
@@ -52,7 +52,6 @@ from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
 
 if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
-    from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Floats, Outcomes
     from suffice.changes.values import Changes, RegionalChanges
     from suffice.explaining.importance import SetsKind
@@ -1023,8 +1022,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         **options : dict
             `table`, `domain`, `constraints` and `max_nodes`: as `X` and the options of `prove`. `excluded`, variables
             that no reason may hold; `preferred`, variables that are kept rather than others. `interval`, for numbers:
-            (low, high) that is to hold the prediction, or a function that returns it for a prediction. `sets`, a list
-            of variables for each row, such as its best set, of which it is told whether it fixes the decision.
+            (low, high) that is to hold the prediction, or a function that returns it for a prediction.
             ``smallest=False`` ends with a set of which no variable can be left out, which is found many times as fast
             as a smallest one. ``nearest=False`` leaves out the nearest other decision, for which the variables
             declared `fixed` keep their values. `max_seconds` (5), the time for the set of a row, and again for the

@@ -15,9 +15,10 @@ def test_trees_after_the_best_iteration_are_left_out():
     fitted = xgb.XGBClassifier(n_estimators=50, early_stopping_rounds=2)
     fitted.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=0)
     ensemble = read_model(fitted, X)
-    assert ensemble.n_trees == fitted.best_iteration + 1 < 50
+    assert len(ensemble.roots) == fitted.best_iteration + 1 < 50
     assert compare_outputs(ensemble, X, fitted.predict(X)) == 0
-    assert read_model(fitted.get_booster(), X).n_trees == fitted.get_booster().num_boosted_rounds() > ensemble.n_trees
+    whole = read_model(fitted.get_booster(), X)
+    assert len(whole.roots) == fitted.get_booster().num_boosted_rounds() > len(ensemble.roots)
     data = lgb.Dataset(X[:300], y[:300], free_raw_data=False)
     booster = lgb.train(
         {"objective": "binary", "verbose": -1},
@@ -27,7 +28,7 @@ def test_trees_after_the_best_iteration_are_left_out():
         callbacks=[lgb.early_stopping(2, verbose=False)],
     )
     ensemble = read_model(booster, X)
-    assert ensemble.n_trees == booster.best_iteration < 50
+    assert len(ensemble.roots) == booster.best_iteration < 50
     assert compare_outputs(ensemble, X, (booster.predict(X) > 0.5).astype(int)) == 0
 
 

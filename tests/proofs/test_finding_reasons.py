@@ -59,12 +59,11 @@ def check_box(search, reason, model, points):
 
 def is_next(search, box, i, p):
     """Whether the piece is a label, missing, or a neighbour of the numbers in the box."""
-    axis = search.domain.axes[i]
-    if axis.grids[0] is None or np.isnan(axis.first[p, 0]):
+    [c] = search.domain.axes[i].columns
+    is_missing = np.isnan(search.domain.whole.first[c])
+    if search.domain.ensemble.columns[c].labels is not None or is_missing[p]:
         return True
-    return any(
-        0 <= q < len(box.allowed[i]) and box.allowed[i][q] and not np.isnan(axis.first[q, 0]) for q in (p - 1, p + 1)
-    )
+    return any(0 <= q < len(is_missing) and box.allowed[i][q] and not is_missing[q] for q in (p - 1, p + 1))
 
 
 @pytest.mark.parametrize("first", range(0, 300, 100))

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from proof_models import stump_model
 
-from suffice.proofs.model_trees import ModelTrees, evenly, read_model_trees
+from suffice.proofs.model_trees import ModelTrees, read_model_trees
 
 TABLE = pd.DataFrame({"age": [20.0, 25, 40, 60], "job": ["cook", "smith", "cook", "cook"]})
 
@@ -34,11 +34,6 @@ def test_the_model_itself_confirms_an_exception():
     confirmed = ModelTrees(model_trees.prover, TABLE, Model())
     assert confirmed.decide(values) == "no"
     assert confirmed.keeps(0, values)
-
-
-def test_rows_are_taken_evenly():
-    np.testing.assert_array_equal(evenly(9, 3), [0, 4, 8])
-    np.testing.assert_array_equal(evenly(2, 3), [0, 1])
 
 
 def test_an_unknown_option_is_refused():

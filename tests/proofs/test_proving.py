@@ -7,9 +7,9 @@ from proof_models import forest_ensemble, stump_model
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import Rule, SufficientExplainer, rule
+from suffice._forest.trees import spaced_rows
 from suffice._table.condition import Condition
 from suffice.explaining.proof import Proof
-from suffice.proofs.model_trees import evenly
 from suffice.proofs.proving import N_MOVED
 
 TABLE = pd.DataFrame({"age": [20.0, 25, 31, 40, 50, 60], "job": ["cook", "smith", "cook", "smith", "cook", "cook"]})
@@ -57,7 +57,7 @@ def test_an_exception_between_the_rows_is_near_to_them():
 def test_a_row_that_is_an_exception_is_stated_however_many_rows_there_are():
     """Only every third row is moved into the bounds, and there are exceptions that are no rows."""
     n, place = 3000, 1502
-    assert place not in evenly(n, N_MOVED)
+    assert place not in spaced_rows(n, N_MOVED)
     jobs = np.where(np.arange(n) == place, "nurse", "cook")
     table = pd.DataFrame({"age": np.linspace(20, 29, n), "job": jobs})
     proof = make_rule([Condition("age", high=30.0)], "no").check_model(stump_model(), table).proof
@@ -165,7 +165,8 @@ def explained():
     X = pd.DataFrame(rng.integers(0, 10, size=(400, 4)).astype(float), columns=list("abcd"))
     forest = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X.to_numpy(), (X.a + X.b > 8).to_numpy())
     model = forest_ensemble(forest, list("abcd"))
-    return X, model, SufficientExplainer(random_state=0).for_model(lambda X: forest.predict(np.asarray(X)), X)
+    explainer = SufficientExplainer.for_model(lambda X: forest.predict(np.asarray(X)), X, random_state=0)
+    return X, model, explainer
 
 
 def test_the_explainer_attaches_proofs(explained):
@@ -192,7 +193,7 @@ def test_another_model_is_refused(explained):
 
 def test_certain_reasons_are_told(explained):
     X, model, explainer = explained
-    reasons = explainer.certain_reasons(X[:3], model, sets=[["a", "b"]] * 3)
+    reasons = explainer.certain_reasons(X[:3], model)
     assert [reason.is_smallest for reason in reasons] == [True] * 3
     first = reasons[0]
     assert set(first.variables) <= {"a", "b", "c", "d"}
@@ -205,7 +206,6 @@ def test_certain_reasons_are_told(explained):
         inside = np.all([condition.covers(X[condition.column].to_numpy()) for condition in reason.conditions], axis=0)
         assert inside[reason.row]
         assert set(model.decide(X.to_numpy()[inside]).tolist()) == {reason.outcome}
-        assert (reason.set_is_certain is True) >= (set(reason.variables) <= {"a", "b"})
 
 
 def test_explaining_over_the_model_gives_certain_reasons(explained):
@@ -280,7 +280,6 @@ def test_nothing_is_claimed_of_a_row_whose_time_is_over(explained):
     ("options", "message"),
     [
         ({"excluded": "a"}, "`excluded` must be a list of texts, got 'a'"),
-        ({"sets": ["a"]}, "`sets` must be a list of texts, got 'a'"),
         ({"constraints": "a <= b"}, "`constraints` must be a list of texts, got 'a <= b'"),
         ({"domain": ["a"]}, "`domain` must be a dict of columns"),
         ({"max_node": 3}, "Certain reasons have no option 'max_node', only .* Did you mean 'max_nodes'"),
@@ -361,7 +360,7 @@ def test_another_model_of_numbers_is_refused():
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.normal(size=(200, 2)), columns=["a", "b"])
     one, other = (RandomForestRegressor(5, random_state=s, max_depth=3).fit(X, X.a + X.b) for s in (0, 1))
-    explainer = SufficientExplainer(random_state=0).for_model(one, X)
+    explainer = SufficientExplainer.for_model(one, X, random_state=0)
     assert explainer.prove(explainer.explain(X[:1]))
     with pytest.raises(ValueError, match="pass the model that it explains"):
         explainer.prove(explainer.explain(X[:1]), other)

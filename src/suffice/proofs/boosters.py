@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.table import Table
-from suffice.proofs.ensemble import LEAF, Ensemble, ModelColumn
+from suffice.proofs.ensemble import LEAF, Ensemble, ModelColumn, invert_link
 from suffice.proofs.joining import DOUBLE, SINGLE, Tree, join_trees, names_of, unreadable
 
 Labels = tuple[Any, ...] | None
@@ -66,11 +66,8 @@ def read_xgboost(model: Any, table: Table | None) -> Ensemble:
         last = booster.attr("best_iteration")  # its `predict` stops there; that of a Booster does not
         booster = booster if last is None else booster[: int(last) + 1]
     learner = json.loads(booster.save_raw("json"))["learner"]
-    shape, boosting, objective = (
-        learner["learner_model_param"],
-        learner["gradient_booster"],
-        learner["objective"]["name"],
-    )
+    shape, boosting = learner["learner_model_param"], learner["gradient_booster"]
+    objective = learner["objective"]["name"]
     if boosting["name"] != "gbtree":
         raise unreadable(name, f"the booster {boosting['name']!r}; only 'gbtree' can be")
     if int(shape.get("num_target", 1)) != 1:
@@ -83,17 +80,10 @@ def read_xgboost(model: Any, table: Table | None) -> Ensemble:
     labels = _xgboost_labels(boosting["model"], learner["feature_types"] or ["float"] * len(names), names, table)
     columns = [ModelColumn(column, known) for column, known in zip(names, labels, strict=True)]
     base = _singles(np.ravel(json.loads(str(shape["base_score"])))).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if objective in ("binary:logistic", "reg:logistic"):
-            base = np.log(base) - np.log1p(-base)
-        elif how["link"] == "exp":
-            base = np.log(base)
+    base = invert_link("logistic" if objective == "binary:logistic" else how["link"], base)
     start = np.broadcast_to(base, n_outputs).astype(np.float64)
-    model = boosting["model"]
-    trees = [
-        _read_xgboost_tree(tree, output, columns, name)
-        for tree, output in zip(model["trees"], model["tree_info"], strict=True)
-    ]
+    pairs = zip(boosting["model"]["trees"], boosting["model"]["tree_info"], strict=True)
+    trees = [_read_xgboost_tree(tree, output, columns, name) for tree, output in pairs]
     # The base as a margin, and the probabilities that are compared, are float32 as well: 8 roundings.
     slack = 8 * 2.0**-SINGLE * (1 + float(np.abs(start).max()))
     return join_trees(trees, columns, start, name, is_float32=True, bits=SINGLE, slack=slack, **how)
@@ -155,16 +145,13 @@ def read_lightgbm(model: Any, table: Table | None) -> Ensemble:
         raise unreadable(name, "it was fitted with `reg_sqrt=True` or `boosting_type='rf'`")
     n_outputs, own = _count(name, dump["num_tree_per_iteration"], len(dump["tree_info"])), dump["feature_names"]
     how = _decision(name, objective, _LIGHTGBM, getattr(model, "classes_", np.arange(max(2, n_outputs))))
-    if own == [f"Column_{i}" for i in range(len(own))]:
-        names = names_of(None, len(own), table)
-    else:  # those of a booster have no blanks
-        names = names_of(getattr(model, "feature_names_in_", own), len(own), table)
+    # Those of a booster have no blanks.
+    fitted = None if own == [f"Column_{i}" for i in range(len(own))] else getattr(model, "feature_names_in_", own)
+    names = names_of(fitted, len(own), table)
     labels = _lightgbm_labels(dump, [dump["feature_infos"].get(c, {}).get("values") or [] for c in own], names, table)
     columns = [ModelColumn(column, known) for column, known in zip(names, labels, strict=True)]
-    trees = [
-        _read_lightgbm_tree(tree["tree_structure"], i % n_outputs, columns, name)
-        for i, tree in enumerate(dump["tree_info"])
-    ]
+    roots = [tree["tree_structure"] for tree in dump["tree_info"]]
+    trees = [_read_lightgbm_tree(root, i % n_outputs, columns, name) for i, root in enumerate(roots)]
     # Probabilities are compared, at a scale that the objective states.
     scale = min((float(p.partition(":")[2]) for p in parameters if p.startswith("sigmoid:")), default=1.0)
     return join_trees(trees, columns, np.zeros(n_outputs), name, slack=8 * 2.0**-DOUBLE / scale, **how)

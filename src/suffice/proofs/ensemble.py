@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from suffice._table.input import match_columns
 from suffice._table.table import read_columns
@@ -21,6 +21,12 @@ DecidesBy = Literal["largest", "positive", "number"]
 Link = Literal["identity", "exp", "logistic"]
 Floats = NDArray[np.float64]
 LEAF = -1
+# What turns the output into the prediction and back, and the range of predictions.
+_LINKS: dict[Link, tuple[Any, Any, float, float]] = {
+    "identity": (np.asarray, np.asarray, -np.inf, np.inf),
+    "exp": (np.exp, np.log, 0.0, np.inf),
+    "logistic": (expit, logit, 0.0, 1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class Ensemble:
     rounding: float  # at least |the sum as the library adds it - the exact sum|
     name: str  # such as "RandomForestClassifier (100 trees)"
     cut: float = 0.0  # "positive": the second class iff the margin is above it
-    link: Link = "identity"  # "number": what turns the output into the prediction
+    link: Link = "identity"  # "number": from the output to the prediction
 
     def __post_init__(self) -> None:
         """Refuse arrays that are no forest."""
@@ -100,14 +106,14 @@ class Ensemble:
         return ValueError(f"{self.name} cannot be read as trees: {problem}.")
 
     @property
-    def n_trees(self) -> int:
-        """The number of trees."""
-        return len(self.roots)
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
 
     def encode(self, X: Any) -> Floats:
         """Read a table as values: numbers, codes of labels, NaN for missing ones."""
         table = read_columns(X)
-        names = [column.name for column in self.columns]
+        names = self.names
         is_numbered = not table.has_names and len(table.names) == len(names)
         positions = range(len(names)) if is_numbered else match_columns(table.names, names, "ignore")
         values = np.empty((table.n_rows, len(names)))
@@ -138,12 +144,13 @@ class Ensemble:
             while np.any(is_inner := self.column[nodes] != LEAF):
                 at = nodes[is_inner]
                 nodes[is_inner] = np.where(
-                    self._goes_left(at, values[rows[is_inner], self.column[at]]), self.left[at], self.right[at]
+                    self.goes_left(at, values[rows[is_inner], self.column[at]]), self.left[at], self.right[at]
                 )
             outputs += self.value[nodes]
         return outputs
 
-    def _goes_left(self, nodes: NDArray[Any], values: Floats) -> NDArray[np.bool_]:
+    def goes_left(self, nodes: NDArray[Any], values: Floats) -> NDArray[np.bool_]:
+        """Tell which values go left, each at a node."""
         is_missing, sets = np.isnan(values), self.label_set[nodes]
         goes_left = values <= self.threshold[nodes]
         of_labels = (sets >= 0) & ~is_missing
@@ -161,5 +168,11 @@ class Ensemble:
 
     def apply_link(self, outputs: Floats) -> Floats:
         """Turn outputs into predicted numbers."""
-        links = {"identity": np.asarray, "exp": np.exp, "logistic": expit}
-        return np.asarray(links[self.link](outputs), dtype=np.float64)
+        return np.asarray(_LINKS[self.link][0](outputs), dtype=np.float64)
+
+
+def invert_link(link: Link, numbers: Any) -> Floats:
+    """Turn predicted numbers into outputs; infinite beyond what the link gives."""
+    _, inverse, least, most = _LINKS[link]
+    with np.errstate(divide="ignore"):
+        return np.asarray(inverse(np.clip(numbers, least, most)), dtype=np.float64)

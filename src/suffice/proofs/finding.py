@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice._table.condition import Condition
-from suffice._text import counted, join
+from suffice._text import join
 from suffice.errors import check_word, did_you_mean
 from suffice.explaining.search import ExplainOptions
 from suffice.proofs.domain import ROUNDED, Box, Domain, check_names, read_range, round_within
@@ -30,7 +30,6 @@ class Wishes:
     excluded: Sequence[str] = ()
     preferred: Sequence[str] = ()
     interval: Any = None
-    sets: Sequence[Sequence[str]] | None = None
     nearest: bool = True
     smallest: bool = True
     max_seconds: float = 5.0  # for the set of a row, and again for the nearest other decision
@@ -67,30 +66,18 @@ def find_certain_reasons(state: Fitted, X: Any, model: Any, table: Any = None, *
     for name in ("nearest", "smallest"):
         check_word(name, getattr(wishes, name), (True, False))
     model_trees = read_trees_of(state, model, table, also=X, max_seconds=wishes.max_seconds, **options)
-    domain, ensemble = model_trees.domain, model_trees.domain.ensemble
+    domain, ensemble, prover = model_trees.domain, model_trees.domain.ensemble, model_trees.prover
     rows = ensemble.encode(X)
-    excluded, preferred, fixed = (
-        frozenset(_axes(domain, argument, names))
-        for argument, names in (
-            ("excluded", wishes.excluded),
-            ("preferred", wishes.preferred),
-            ("fixed", [state.variables.names[v] for v in state.variables.read("fixed", state.declared.fixed)]),
-        )
-    )
-    sets = [None] * len(rows) if wishes.sets is None else [_axes(domain, "sets", names) for names in wishes.sets]
-    if len(sets) != len(rows):
-        raise ValueError(f"`sets` has {counted(len(sets), 'set')} for {counted(len(rows), 'row')}.")
+    declared = [state.variables.names[v] for v in state.variables.read("fixed", state.declared.fixed)]
+    named = {"excluded": wishes.excluded, "preferred": wishes.preferred, "fixed": declared}
+    excluded, preferred, fixed = (_axes(domain, argument, names) for argument, names in named.items())
     domain.check_rows(rows)
-    model_trees.prover.trees  # noqa: B018 (made once, before there are threads)
+    prover.trees  # noqa: B018 (made once, before there are threads)
     outcomes = ensemble.decide(rows).tolist()
     decisions = [_decision(ensemble, outcome, wishes.interval) for outcome in outcomes]
 
     def find(i: int) -> CertainReason:
-        search = ReasonSearch(
-            model_trees.prover, rows[i], decisions[i], excluded=excluded, max_seconds=wishes.max_seconds
-        )
-        own_set = sets[i]
-        certain = None if own_set is None else search.is_certain(frozenset(own_set))
+        search = ReasonSearch(prover, rows[i], decisions[i], excluded=excluded, max_seconds=wishes.max_seconds)
         known = search.find(preferred, smallest=wishes.smallest)._asdict()
         axes = known.pop("axes")
         return CertainReason(
@@ -100,7 +87,6 @@ def find_certain_reasons(state: Fitted, X: Any, model: Any, table: Any = None, *
             () if axes is None else _conditions(search, search.grow(axes), axes),
             **known,
             nearest=_nearest(model_trees, search, fixed) if wishes.nearest else None,
-            set_is_certain=certain,
             model=ensemble.name,
             interval=decisions[i] if ensemble.classes is None else None,
         )
@@ -109,12 +95,12 @@ def find_certain_reasons(state: Fitted, X: Any, model: Any, table: Any = None, *
         return CertainReasons(pool.map(find, range(len(rows))))
 
 
-def _axes(domain: Domain, argument: str, names: Sequence[str]) -> list[int]:
+def _axes(domain: Domain, argument: str, names: Sequence[str]) -> AxisSet:
     known = [axis.name for axis in domain.axes]
     for name in check_names(argument, names):
         if name not in known:
             raise ValueError(f"In `{argument}`: unknown variable {name!r}.{did_you_mean(name, known)}")
-    return [known.index(name) for name in names]
+    return frozenset(known.index(name) for name in names)
 
 
 def _decision(model: Ensemble, outcome: Any, interval: Any) -> Any:
@@ -153,35 +139,29 @@ def _conditions(search: ReasonSearch, box: Box, axes: AxisSet) -> tuple[Conditio
     """Write the box of a reason as conditions."""
     conditions = []
     for i in sorted(axes):
-        axis = search.domain.axes[i]
-        for m, c in enumerate(axis.columns):
-            column = search.domain.ensemble.columns[c]
-            allowed = np.flatnonzero(box.allowed[i])
-            missing = bool(np.isnan(axis.first[allowed, m]).any())
-            known = allowed[~np.isnan(axis.first[allowed, m])]
+        for c in search.domain.axes[i].columns:
+            column, first = search.domain.ensemble.columns[c], search.domain.whole.first[c]
+            missing = bool(np.isnan(first[box.allowed[i]]).any())
+            known = np.flatnonzero(box.allowed[i] & ~np.isnan(first))
             if not len(known):
                 conditions.append(Condition(column.name, missing=True, values=False))
             elif column.labels is not None:
-                labels = tuple(column.labels[int(code)] for code in axis.first[known, m])
+                labels = tuple(column.labels[int(code)] for code in first[known])
                 conditions.append(Condition(column.name, labels=tuple(dict.fromkeys(labels)), missing=missing))
             else:
-                low, high = _ends(search, i, m, known)
-                condition = Condition(column.name, low, high, True, True, missing)
+                condition = Condition(column.name, *_ends(search, c, known), True, True, missing)
                 conditions += [] if condition.is_trivial else [condition]
     return tuple(conditions)
 
 
-def _ends(search: ReasonSearch, i: int, m: int, known: Any) -> tuple[float, float]:
+def _ends(search: ReasonSearch, c: int, known: Any) -> tuple[float, float]:
     """Return the ends of pieces of numbers, rounded inwards; none at an end of the domain."""
-    axis = search.domain.axes[i]
-    c = axis.columns[m]
+    first, last = search.domain.whole.first[c], search.domain.whole.last[c]
     own, slack = search.values[c], ROUNDED * search.domain.spread[c]
-    low, high = axis.first[known, m].min(), axis.last[known, m].max()
+    low, high = first[known].min(), last[known].max()
     if np.isnan(own) or not low <= own <= high:
         return float(low), float(high)
-    is_lowest = low <= np.nanmin(axis.first[:, m])
-    is_highest = high >= np.nanmax(axis.last[:, m])
     return (
-        -np.inf if is_lowest else round_within(low, min(own, low + slack)),
-        np.inf if is_highest else round_within(high, max(own, high - slack)),
+        -np.inf if low <= np.nanmin(first) else round_within(low, min(own, low + slack)),
+        np.inf if high >= np.nanmax(last) else round_within(high, max(own, high - slack)),
     )

@@ -22,17 +22,13 @@ def names_of(fitted: Any, n_columns: int, table: Table | None) -> list[str]:
     names = None if fitted is None else [str(name) for name in fitted]
     if names is not None and len(names) != n_columns:
         raise ValueError(f"The model names {len(names)} columns and has {n_columns}.")
-    if table is None or not table.has_names:
-        n_given = n_columns if table is None else len(table.names)
-        if n_given != n_columns:
-            raise ValueError(f"`X` has {n_given} columns, the model was fitted on {n_columns}.")
-        return names or numbered_names(n_columns)
-    if names is not None:
-        match_columns(table.names, names, "error")
-        return names
-    if len(table.names) != n_columns:
-        raise ValueError(f"`X` has {len(table.names)} columns, the model was fitted on {n_columns} without names.")
-    return list(table.names)
+    own = list(table.names) if table is not None and table.has_names else None
+    if own is not None and names is not None:
+        match_columns(own, names, "error")
+    elif table is not None and len(table.names) != n_columns:
+        without = "" if names else " without names"
+        raise ValueError(f"`X` has {len(table.names)} columns, the model was fitted on {n_columns}{without}.")
+    return names or own or numbered_names(n_columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice._forest.model_outputs import ask_model
+from suffice._forest.trees import spaced_rows
 from suffice._table.rows import move_rows
 from suffice._text import format_percent, join, to_plain
 from suffice.errors import check_number, did_you_mean
@@ -17,8 +18,6 @@ from suffice.proofs.ensemble import Ensemble, Floats
 from suffice.proofs.search import Budget, Decision, Prover
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from suffice._forest.fitted import Fitted
 
 # The share of outputs that a model must give again to be the one that is explained.
@@ -54,7 +53,7 @@ class ModelTrees:
         if self.model is None:
             return to_plain(self.domain.ensemble.decide(values[None])[0])
         moved = dict(enumerate(self.row_of(values)))
-        table = move_rows(self.X, [0], [moved], [column.name for column in self.domain.ensemble.columns])
+        table = move_rows(self.X, [0], [moved], self.domain.ensemble.names)
         return to_plain(ask_model(self.model, table, 1)[0])
 
     def keeps(self, decision: Decision, values: Floats) -> bool:
@@ -74,22 +73,17 @@ class ModelTrees:
     def nearness(self, values: Floats) -> tuple[float, Floats, float]:
         """Return the distance of a row to the nearest of the table, what each column adds, and how unusual it is."""
         own_place = self.place(values)
-        rows = self.rows[evenly(len(self.rows), N_COMPARED) if own_place is None else [own_place]]
+        rows = self.rows[spaced_rows(len(self.rows), N_COMPARED) if own_place is None else [own_place]]
         gaps = self.domain.gaps(values, rows)
         nearest = int(gaps.sum(axis=1).argmin())
         distance = float(gaps[nearest].sum())
-        rows = self.rows[evenly(len(self.rows), N_COMPARED)]
+        rows = self.rows[spaced_rows(len(self.rows), N_COMPARED)]
         own = []
-        for i in evenly(len(rows), N_MEASURED):
+        for i in spaced_rows(len(rows), N_MEASURED):
             others = self.domain.distances(rows[i], rows)
             others[i] = np.inf
             own.append(others.min())
         return distance, gaps[nearest], float(np.mean(np.array(own) >= distance))
-
-
-def evenly(n: int, most: int) -> NDArray[np.intp]:
-    """Return positions of at most so many rows, evenly spaced."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
 
 
 def check_options(what: str, options: Mapping[str, Any], known: Sequence[str]) -> None:

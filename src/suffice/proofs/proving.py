@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice._forest.trees import spaced_rows
 from suffice._table.frames import load_pandas
 from suffice._text import counted, printed
 from suffice.checks.certificates import check_distinct
-from suffice.explaining.proof import Proof
+from suffice.explaining.proof import Proof, Verdict
 from suffice.explaining.rule import Promise
 from suffice.proofs.domain import ROUNDED, Box
 from suffice.proofs.ensemble import Ensemble, Floats
-from suffice.proofs.model_trees import N_COMPARED, ModelTrees, evenly, read_trees_of
-from suffice.proofs.search import Decision, Verdict
+from suffice.proofs.model_trees import N_COMPARED, ModelTrees, read_trees_of
+from suffice.proofs.search import Decision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,16 +148,14 @@ def prove_promise(promise: Promise, model_trees: ModelTrees) -> Proof:
     domain, prover = model_trees.domain, model_trees.prover
     decision = decision_of(promise, domain.ensemble)
     box = domain.box(promise.conditions)
-    empty = box.empty_axis
-    if empty is not None:
-        conditions = " AND ".join(map(str, promise.conditions))
+    conditions = " AND ".join(map(str, promise.conditions))
+    if box.empty_axis is not None:
         raise ValueError(
             f"No point of the domain is within the bounds of the rule ({conditions}): they leave nothing of "
-            f"{domain.axes[empty].name!r}. State a `domain` that they meet."
+            f"{domain.axes[box.empty_axis].name!r}. State a `domain` that they meet."
         )
     unmet = domain.unmet_constraint(box)
     if unmet is not None:
-        conditions = " AND ".join(map(str, promise.conditions))
         raise ValueError(f"No point within the bounds of the rule ({conditions}) meets the constraint {unmet}.")
     inside = np.flatnonzero(domain.holds(box, model_trees.rows))
     kept = prover.keeps(decision, model_trees.rows[inside])
@@ -180,7 +179,7 @@ def _describe(
         values = values if model_trees.keeps(decision, shorter) else shorter
     distance, gaps, unusual = model_trees.nearness(values)
     in_rule = {condition.column for condition in promise.conditions}
-    names, own = [column.name for column in model_trees.domain.ensemble.columns], model_trees.row_of(values)
+    names, own = model_trees.domain.ensemble.names, model_trees.row_of(values)
     # What the rule asks about stands first, and then what differs from the nearest row.
     order = sorted(range(len(names)), key=lambda c: (names[c] not in in_rule, gaps[c] == 0))
     return {
@@ -210,42 +209,28 @@ def _find_exception(model_trees: ModelTrees, box: Box, decision: Decision, other
         return answer.verdict
     if model_trees.keeps(decision, answer.values):
         return "open"
-    near = [
-        _approach(model_trees, box, decision, answer.values, moved[i])
-        for i in _nearest(model_trees, answer.values, moved)
-    ]
-    compared = model_trees.rows[evenly(len(model_trees.rows), N_COMPARED)]
-    return min(near, key=lambda values: float(model_trees.domain.distances(values, compared).min()))
-
-
-def _nearest(model_trees: ModelTrees, values: Floats, rows: Floats) -> NDArray[np.intp]:
-    return np.argsort(model_trees.domain.distances(values, rows), kind="stable")[:N_NEAR]
+    from_rows = model_trees.domain.distances
+    order = np.argsort(from_rows(answer.values, moved), kind="stable")[:N_NEAR]
+    near = [_approach(model_trees, box, decision, answer.values, moved[i]) for i in order]
+    compared = model_trees.rows[spaced_rows(len(model_trees.rows), N_COMPARED)]
+    return min(near, key=lambda values: float(from_rows(values, compared).min()))
 
 
 def _move_into(model_trees: ModelTrees, box: Box) -> tuple[Floats, Floats]:
     """Move rows to the nearest values of a box; return them with the distances that they were moved."""
     domain = model_trees.domain
-    rows = model_trees.rows[evenly(len(model_trees.rows), N_MOVED)]
-    moved = rows.copy()
-    points = domain.pieces(rows)
-    for i, axis in enumerate(domain.axes):
-        columns, allowed = list(axis.columns), np.flatnonzero(box.allowed[i])
-        known = allowed[~np.isnan(box.first[i][allowed, 0])]
-        if len(columns) == 1 and axis.grids[0] is not None and len(known):
-            # An end of the piece that is nearest: pieces stand in the order of their values.
-            first, last = box.first[i][known, 0], box.last[i][known, 0]
-            own = rows[:, columns[0]]
-            place = np.minimum(np.searchsorted(last, own), len(known) - 1)
-            below = np.maximum(place - 1, 0)
-            above = np.abs(np.clip(own, first[place], last[place]) - own)
-            nearest = np.where(above <= np.abs(np.clip(own, first[below], last[below]) - own), place, below)
-            to = np.clip(own, first[nearest], last[nearest])
-            is_missing_allowed = len(known) < len(allowed)
-            to = np.where(np.isnan(own), np.nan if is_missing_allowed else first[0], to)
-            moved[:, columns[0]] = to
-        else:
-            is_out = ~np.isin(points[:, i], allowed)
-            moved[np.ix_(np.flatnonzero(is_out), np.array(columns))] = box.first[i][allowed[0]]
+    rows = model_trees.rows[spaced_rows(len(model_trees.rows), N_MOVED)]
+    moved, points = rows.copy(), domain.pieces(rows)
+    for i, (axis, allowed) in enumerate(zip(domain.axes, box.allowed, strict=True)):
+        is_out = ~np.isin(points[:, i], np.flatnonzero(allowed))
+        for c in axis.columns:
+            first, last, is_missing = box.first[c][allowed], box.last[c][allowed], np.isnan(rows[:, c])
+            if len(axis.columns) == 1 and domain.ensemble.columns[c].labels is None and not np.isnan(first[0]):
+                # Between the ends of the box; the rows' own values are those that the column can hold.
+                moved[:, c] = np.clip(rows[:, c], np.nanmin(first), np.nanmax(last))
+                moved[is_missing, c] = first[0] if not np.isnan(first[-1]) else np.nan
+            else:
+                moved[is_out, c] = first[0]
     return moved, np.array([domain.gaps(a, b[None]).sum() for a, b in zip(moved, rows, strict=True)])
 
 

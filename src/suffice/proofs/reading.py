@@ -12,20 +12,16 @@ from numpy.typing import NDArray
 
 from suffice._table.frames import as_frame
 from suffice._table.table import read_columns
-from suffice.proofs import boosters, sklearn_trees
+from suffice.proofs import boosters
 from suffice.proofs.ensemble import Ensemble
 from suffice.proofs.joining import names_of
+from suffice.proofs.sklearn_trees import READERS, encoder_of
 from suffice.proofs.steps import read_behind
 
 READABLE = (
     "Models that can be read: DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting and "
     "HistGradientBoosting of scikit-learn, XGBoost, LightGBM and CatBoost, each alone or as the last step of a Pipeline"
 )
-_FORESTS = {
-    f"{family}{task}"
-    for family in ("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees")
-    for task in ("Classifier", "Regressor")
-}
 _NUMBERS_TOLERANCE = 1e-6  # of predicted numbers, relative: some libraries return them in float32
 
 
@@ -66,22 +62,19 @@ def read_boosted(library: str, model: Any, X: Any) -> Ensemble:
 
 
 def _read_sklearn(model: Any, kind: str, X: Any) -> Ensemble:
-    is_histogram = kind.startswith("HistGradientBoosting")
-    if kind not in _FORESTS and not kind.startswith("GradientBoosting") and not is_histogram:
+    family = kind.removesuffix("Classifier").removesuffix("Regressor")
+    if family not in READERS:
         raise TypeError(f"A {kind} cannot be read as trees. {READABLE}.")
     if not hasattr(model, "n_features_in_"):
         raise ValueError(f"This {kind} is not fitted: call `fit` first.")
-    names = names_of(
-        getattr(model, "feature_names_in_", None), model.n_features_in_, None if X is None else read_columns(X)
-    )
-    if not is_histogram:
-        return (sklearn_trees.read_forest if kind in _FORESTS else sklearn_trees.read_boosted)(model, names, kind)
-    encoded, encoder = sklearn_trees.read_histogram_boosted(model, names, kind)
+    table, fitted = None if X is None else read_columns(X), getattr(model, "feature_names_in_", None)
+    ensemble = READERS[family](model, names_of(fitted, model.n_features_in_, table), kind)
+    encoder = encoder_of(model)
     if encoder is None:
-        return encoded
+        return ensemble
     if X is None or not len(X):
         raise ValueError(f"This {kind} has categories: pass `X`, rows as the model is given them.")
-    return read_behind(encoded, encoder, X)
+    return read_behind(ensemble, encoder, X)
 
 
 def _read_pipeline(pipeline: Any, X: Any) -> Ensemble:

@@ -6,18 +6,21 @@ Every certain reason meets every contrastive set, so that each counterexample ru
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import time
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.proofs.domain import Axis, Box, Domain, Point
+from suffice.proofs.domain import Box, Point
 from suffice.proofs.ensemble import Floats
-from suffice.proofs.search import Decision, Prover
+from suffice.proofs.search import Answer, Decision, Prover
 
 AxisSet = frozenset[int]
 # Sets that the search for a smallest reason asks about, and parts that a smallest hitting set looks at.
@@ -43,42 +46,31 @@ class ReasonSearch:
     def __init__(
         self, prover: Prover, values: Floats, decision: Decision, *, excluded: AxisSet = frozenset(), max_seconds: float
     ) -> None:
-        self.prover = prover
+        self.prover, self.domain = prover, prover.domain
         self.values = values
         self.decision = decision
         self.excluded = excluded
         self.point = self.domain.check_rows(values[None])[0]
-        self.whole = self.domain.whole()
         self.margins = prover.margins(decision)
         self.contrastive: list[AxisSet] = []
-        self.n_checks = 0
-        self.n_open = 0
         self._end = time.monotonic() + max_seconds
         self._known: dict[AxisSet, bool | None] = {}
         self.others: list[Point] = []  # points that are surely decided otherwise
         self.effects = self._measure_effects()
 
-    @property
-    def domain(self) -> Domain:
-        """The domain of the proofs."""
-        return self.prover.domain
-
     def _measure_effects(self) -> Floats:
         """Return by axis how near a change of it alone comes to another decision; note those that get there."""
-        axes = self.domain.axes
-        points = np.repeat(self.point[None], sum(axis.n_pieces for axis in axes), axis=0)
-        begin = self.domain.begins
-        for i, axis in enumerate(axes):
-            points[begin[i] : begin[i + 1], i] = np.arange(axis.n_pieces)
+        begins = self.domain.begins
+        points = np.repeat(self.point[None], begins[-1], axis=0)
+        for i, (begin, end) in enumerate(itertools.pairwise(begins)):
+            points[begin:end, i] = np.arange(end - begin)
         reached = self.prover.excess(points, self.margins)
-        own = self.prover.excess(self.point[None], self.margins)[0]
-        effects: Floats = np.array([reached[begin[i] : begin[i + 1]].max() for i in range(len(axes))]) - own
-        for i in range(len(axes)):
-            if reached[begin[i] : begin[i + 1]].max() > 0:
-                self._add(frozenset([i]))
-        self.others = list(points[reached > 0])
+        nearest = np.maximum.reduceat(reached, begins[:-1])
+        self.contrastive += [frozenset([i]) for i in np.flatnonzero(nearest > 0).tolist()]
+        self.others += list(points[reached > 0])
         # Ties, and sums that are nearly at the level: the search tells what these are.
         self.has_unsure_changes = bool(np.any((reached <= 0) & (reached > -1e-6)))
+        effects: Floats = nearest - self.prover.excess(self.point[None], self.margins)[0]
         return effects
 
     def _add(self, contrastive: AxisSet) -> None:
@@ -87,30 +79,27 @@ class ReasonSearch:
 
     def box(self, kept: Iterable[int]) -> Box:
         """Return the box of the points that agree with the row on some axes."""
-        allowed = list(self.whole.allowed)
+        whole = self.domain.whole
+        allowed = list(whole.allowed)
         for i in kept:
             allowed[i] = np.arange(len(allowed[i])) == self.point[i]
-        return Box(tuple(allowed), self.whole.first, self.whole.last)
+        return replace(whole, allowed=tuple(allowed))
 
     def is_certain(self, kept: AxisSet) -> bool | None:
         """Tell whether a set fixes the decision; None if the budget has ended before."""
         if any(not (known & kept) for known in self.contrastive):
             return False
         if kept not in self._known:
-            self._known[kept] = self._ask(kept)
+            answer = self._check(self.box(kept))
+            if answer.point is not None:
+                self._learn(answer.point)
+            self._known[kept] = {"proven": True, "refuted": False}.get(answer.verdict)
         return self._known[kept]
 
-    def _ask(self, kept: AxisSet) -> bool | None:
-        if self.is_late:
-            self.n_open += 1
-            return None
-        self.n_checks += 1
-        answer = self.prover.check(self.box(kept), self.decision, self.values, starts=self.point[None])
-        if answer.point is not None:
-            self._learn(answer.point)
-            return False
-        self.n_open += answer.verdict == "open"
-        return True if answer.verdict == "proven" else None
+    def _check(self, box: Box) -> Answer:
+        if time.monotonic() > self._end:
+            return Answer("open")
+        return self.prover.check(box, self.decision, self.values, starts=self.point[None])
 
     def _learn(self, point: Point) -> None:
         """Make a counterexample as small as possible, and note what it changes."""
@@ -128,11 +117,6 @@ class ReasonSearch:
         self._add(frozenset(changed))
         if self.prover.excess(point[None], self.margins)[0] > 0:
             self.others.append(point)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() > self._end
 
     def find(self, preferred: AxisSet = frozenset(), smallest: bool = True) -> FoundReason:
         """Find a minimal reason without the excluded variables, and then a smallest one."""
@@ -187,48 +171,41 @@ class ReasonSearch:
         """Grow the point of a reason to a box in which the decision is proven, piece by piece."""
         box = self.box(reason)
         for i in sorted(reason, key=lambda i: self.effects[i]):
-            if len(self.domain.axes[i].columns) == 1:  # combinations are no conditions
-                box = self._grow_axis(box, i)
+            c, *others = self.domain.axes[i].columns
+            if others:  # combinations are no conditions
+                continue
+            own, n_pieces = int(self.point[i]), len(box.allowed[i])
+            n_known = n_pieces - int(np.isnan(self.domain.whole.first[c]).sum())
+            parts: list[Sequence[int]] = [[p] for p in range(n_pieces)]
+            if self.domain.ensemble.columns[c].labels is None and own < n_known:
+                parts = [range(own + 1, n_known), range(own - 1, -1, -1), range(n_known, n_pieces)]
+            for pieces in parts:
+                box = self._enlarge(box, i, pieces)
         return box
 
-    def _grow_axis(self, box: Box, i: int) -> Box:
-        axis, own = self.domain.axes[i], int(self.point[i])
-        n_known = int(np.count_nonzero(~np.isnan(axis.first[:, 0])))
-        if axis.grids[0] is None or own >= n_known:  # labels, or missing: one piece at a time
-            for p in range(axis.n_pieces):
-                larger = _allow(box, i, [p])
-                box = larger if self._keeps(larger) else box
-            return box
-        for ends in (range(own + 1, n_known), range(own - 1, -1, -1)):
-            low, high = 0, len(ends)  # so many pieces are proven, and not more than these
-            while low < high:
-                middle = (low + high + 1) // 2
-                larger = _allow(box, i, ends[:middle])
-                if self._keeps(larger):
-                    low = middle
-                else:
-                    high = middle - 1
-            box = _allow(box, i, ends[:low])
-        larger = _allow(box, i, range(n_known, axis.n_pieces))
-        return larger if self._keeps(larger) else box
+    def _enlarge(self, box: Box, i: int, pieces: Sequence[int]) -> Box:
+        """Add as many of the pieces as are proven, the first ones."""
 
-    def _keeps(self, box: Box) -> bool:
-        if self.is_late:
-            return False
-        return self.prover.check(box, self.decision, self.values, starts=self.point[None]).verdict == "proven"
+        def with_first(n: int) -> Box:
+            allowed = list(box.allowed)
+            allowed[i] = allowed[i].copy()
+            allowed[i][list(pieces[:n])] = True
+            return replace(box, allowed=tuple(allowed))
+
+        sizes = range(1, len(pieces) + 1)
+        return with_first(bisect_left(sizes, True, key=lambda n: self._check(with_first(n)).verdict != "proven"))
 
     def nearest_other(self, fixed: AxisSet = frozenset()) -> tuple[Floats, int, bool] | None:
         """Find the cheapest point decided otherwise: its values, the changes surely needed, and if it is exact."""
         box = self.box(fixed)
         if not self.others:
-            self._ask(fixed)
+            self.is_certain(fixed)
         begin = self.domain.begins[:-1]
         known = [p for p in self.others if all(p[i] == self.point[i] for i in fixed)]
         best = min(known, key=lambda point: self.cost[begin + point].sum(), default=None)
         most = _CHANGED * (len(begin) + 1) if best is None else int(self.cost[begin + best].sum()) - 1
-        if (
-            best is not None and most < 2 * _CHANGED and not self.has_unsure_changes
-        ):  # all changes of one variable were looked at
+        if best is not None and most < 2 * _CHANGED and not self.has_unsure_changes:
+            # All changes of one variable were looked at.
             return self.domain.values(box, best, self.values), 1, True
         is_exact, least = True, most + 1
         for margin in self.margins:
@@ -245,25 +222,15 @@ class ReasonSearch:
     @cached_property
     def cost(self) -> NDArray[np.int64]:
         """What each piece costs: a change, and the distance to its nearest value."""
-        return np.concatenate([self._cost(axis, int(self.point[i])) for i, axis in enumerate(self.domain.axes)])
-
-    def _cost(self, axis: Axis, own: int) -> NDArray[np.int64]:
-        columns = list(axis.columns)
-        near = np.clip(self.values[columns], axis.first, axis.last)
-        near = np.where(np.isnan(axis.first), np.nan, np.where(np.isnan(near), axis.first, near))
-        rows = np.repeat(self.values[None], axis.n_pieces, axis=0)
-        rows[:, columns] = near
-        distance = self.domain.gaps(self.values, rows).sum(axis=1)
-        cost: NDArray[np.int64] = _CHANGED + np.rint(distance * UNIT).astype(np.int64)
-        cost[own] = 0
-        return cost
-
-
-def _allow(box: Box, i: int, pieces: Iterable[int]) -> Box:
-    allowed = list(box.allowed)
-    allowed[i] = allowed[i].copy()
-    allowed[i][list(pieces)] = True
-    return Box(tuple(allowed), box.first, box.last)
+        costs: list[NDArray[np.int64]] = []
+        for own, axis in zip(self.point, self.domain.axes, strict=True):
+            rows = np.repeat(self.values[None], axis.n_pieces, axis=0)
+            for c in axis.columns:
+                first, last, value = self.domain.whole.first[c], self.domain.whole.last[c], self.values[c]
+                rows[:, c] = first if np.isnan(value) else np.clip(value, first, last)
+            costs.append(_CHANGED + np.rint(self.domain.distances(self.values, rows) * UNIT).astype(np.int64))
+            costs[-1][own] = 0
+        return np.concatenate(costs)
 
 
 def smallest_hitting_set(sets: Sequence[AxisSet], excluded: AxisSet) -> AxisSet | None:

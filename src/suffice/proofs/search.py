@@ -6,21 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from suffice import _core
-from suffice.proofs.domain import Axis, Box, Domain, Point
-from suffice.proofs.ensemble import LEAF, Ensemble, Floats
+from suffice.explaining.proof import Verdict
+from suffice.proofs.domain import Box, Domain, Point
+from suffice.proofs.ensemble import LEAF, Ensemble, Floats, invert_link
 
-Verdict = Literal["proven", "refuted", "open"]
 Decision = Any
 """What is to be kept: the position of a class, or an interval of predicted numbers."""
-MAX_NODES = 20_000
-MAX_SECONDS = 10.0
 _ANY, _LARGEST, _CHEAPEST = range(3)
 _NO_COST = np.empty(0, dtype=np.int64)
 
@@ -28,8 +25,8 @@ _NO_COST = np.empty(0, dtype=np.int64)
 class Budget(NamedTuple):
     """How many boxes a search may look at, and how long it may take."""
 
-    max_nodes: int = MAX_NODES
-    max_seconds: float = MAX_SECONDS
+    max_nodes: int = 20_000
+    max_seconds: float = 10.0
 
 
 class Margin(NamedTuple):
@@ -61,12 +58,12 @@ class Answer:
     point: Point | None = None
 
 
+@dataclass(frozen=True, eq=False)
 class Prover:
     """An ensemble over the pieces of a domain, as the core searches it."""
 
-    def __init__(self, domain: Domain, budget: Budget = Budget()) -> None:  # noqa: B008 (frozen)
-        self.domain = domain
-        self.budget = budget
+    domain: Domain
+    budget: Budget = Budget()  # noqa: RUF009 (frozen)
 
     @property
     def ensemble(self) -> Ensemble:
@@ -76,26 +73,22 @@ class Prover:
     @cached_property
     def trees(self) -> _core.PieceTrees:
         """The trees of the model, and one for each constraint."""
-        model, axes = self.ensemble, self.domain.axes
-        n_nodes = len(model.column)
-        inner = np.flatnonzero(model.column != LEAF)
-        keys = np.stack([model.column[inner], model.label_set[inner], model.missing_left[inner]], axis=1).astype(float)
-        keys = np.column_stack([keys, np.where(model.label_set[inner] < 0, model.threshold[inner], 0.0)])
-        distinct, number = np.unique(keys, axis=0, return_inverse=True)
-        split = np.full(n_nodes, -1, dtype=np.int32)
-        split[inner] = number.ravel()
+        model, whole, axis_of = self.ensemble, self.domain.whole, self.domain.axis_of
+        threshold = np.where(model.label_set < 0, model.threshold, 0.0)
+        questions = np.column_stack([model.column, model.label_set, model.missing_left, threshold])
+        is_inner = model.column != LEAF
+        distinct, number = np.unique(questions[is_inner], axis=0, return_inverse=True)
+        split = np.full(len(questions), -1)
+        split[is_inner] = number.ravel()
         columns, sides = [], []
-        for column, label_set, missing_left, threshold in distinct:
-            i = self.domain.axis_of[int(column)]
-            first = axes[i].first[:, axes[i].columns.index(int(column))]
-            of_labels = label_set >= 0
-            left = (
-                model.label_sets[int(label_set)][np.where(np.isnan(first), 0, first).astype(np.intp)]
-                if of_labels
-                else first <= threshold
-            )
-            columns.append(i)
-            sides.append(np.where(np.isnan(first), bool(missing_left), left))
+        for c, label_set, missing_left, at in zip(*distinct.T.tolist(), strict=True):
+            first = whole.first[int(c)]
+            is_missing = np.isnan(first)
+            left = first <= at
+            if label_set >= 0:
+                left = model.label_sets[int(label_set)][np.where(is_missing, 0, first).astype(np.intp)]
+            columns.append(axis_of[int(c)])
+            sides.append(np.where(is_missing, bool(missing_left), left))
         left, right, value = model.left.tolist(), model.right.tolist(), model.value.tolist()
         splits, roots = split.tolist(), model.roots.tolist()
 
@@ -108,10 +101,17 @@ class Prover:
 
         roots.append(add(-1))
         value[-1] = model.start.tolist()
-        for a, b in self.domain.at_most:
-            roots.append(_constrain(axes, self.domain.axis_of, (a, b), columns, sides, add))
+        for a, b in self.domain.at_most:  # a tree in which no point with a > b gets to a leaf
+            first, last = whole.first[a], whole.last[b]
+            root = add(-1)
+            for least in np.unique(first[~np.isnan(first)]):
+                # A tree "a < least -> the tree before; otherwise b must be at least `least`, or missing".
+                columns += [axis_of[a], axis_of[b]]
+                sides += [~(first >= least), ~(last < least)]
+                root = add(len(columns) - 2, root, add(len(columns) - 1, add(-1), add(-1, adds=-math.inf)))
+            roots.append(root)
         return _core.PieceTrees(
-            n_pieces=np.array([axis.n_pieces for axis in axes], dtype=np.int32),
+            n_pieces=np.array([axis.n_pieces for axis in self.domain.axes], dtype=np.int32),
             column_of_split=np.array(columns, dtype=np.int32),
             goes_left=np.concatenate([*sides, np.empty(0)]).astype(np.uint8),
             roots=np.array(roots, dtype=np.int32),
@@ -125,30 +125,18 @@ class Prover:
         """Return what changes a decision."""
         model = self.ensemble
         if model.decides_by == "number":
-            return self._ends(*decision)
+            margins = []
+            for sign, end in zip((-1.0, 1.0), invert_link(model.link, decision).tolist(), strict=True):
+                if math.isfinite(end):
+                    link = 0.0 if model.link == "identity" else 8 * np.spacing(max(abs(end), 1.0))
+                    margins.append(Margin(np.array([sign]), sign * end, True, model.rounding + link))
+            return margins
         if model.decides_by == "positive":
             sign = 1.0 if decision == 0 else -1.0
             return [Margin(np.array([sign]), sign * model.cut, decision == 0, model.rounding)]
         others = [k for k in range(len(model.start)) if k != decision]
         unit = np.eye(len(model.start))
         return [Margin(unit[k] - unit[decision], 0.0, k > decision, 2 * model.rounding) for k in others]
-
-    def _ends(self, low: float, high: float) -> list[Margin]:
-        """Return when a number leaves an interval, in terms of the output."""
-        outputs = [self._invert(low), self._invert(high)]
-        margins = []
-        for sign, end in ((-1.0, outputs[0]), (1.0, outputs[1])):
-            if math.isfinite(end):
-                link = 0.0 if self.ensemble.link == "identity" else 8 * np.spacing(max(abs(end), 1.0))
-                margins.append(Margin(np.array([sign]), sign * end, True, self.ensemble.rounding + link))
-        return margins
-
-    def _invert(self, number: float) -> float:
-        """Return the output of a predicted number; infinite beyond what the link gives."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if self.ensemble.link == "exp":
-                return float(np.log(max(number, 0.0)))
-            return float(logit(min(max(number, 0.0), 1.0))) if self.ensemble.link == "logistic" else number
 
     def keeps(self, decision: Decision, values: Floats) -> NDArray[np.bool_]:
         """Tell at which rows the model decides like this."""
@@ -238,20 +226,3 @@ class Prover:
         is_strict = margin.is_strict and margin.rounding == 0
         level = margin.level + margin.rounding
         return self.search(box, margin.weights, level, is_strict, wanted=_CHEAPEST, cost=cost, most_cost=most_cost)
-
-
-def _constrain(
-    axes: Sequence[Axis], axis_of: dict[int, int], pair: tuple[int, int], columns: list[int], sides: list[Any], add: Any
-) -> int:
-    """Add a tree in which no point with a > b gets to a leaf."""
-    i, j = (axis_of[c] for c in pair)
-    first = axes[i].first[:, axes[i].columns.index(pair[0])]
-    last = axes[j].last[:, axes[j].columns.index(pair[1])]
-    root = add(-1)
-    for least in np.unique(first[~np.isnan(first)]):
-        # A tree "a < least -> the tree before; otherwise b must be at least `least`, or missing".
-        columns.extend((i, j))
-        sides.append(~(first >= least))
-        sides.append(~(last < least))
-        root = add(len(columns) - 2, root, add(len(columns) - 1, add(-1), add(-1, adds=-math.inf)))
-    return int(root)

@@ -29,14 +29,13 @@ def read_forest(model: Any, names: list[str], name: str) -> Ensemble:
     if model.n_outputs_ != 1:
         raise unreadable(name, f"it predicts {model.n_outputs_} outcomes; only models of one outcome can be")
     members = [member.tree_ for member in getattr(model, "estimators_", [model])]
+    classes = getattr(model, "classes_", None)
+    # Of shares the sum and not the mean: sums of many leaves are exact, so that ties are ties.
+    n_added, start = (1, np.zeros(len(classes))) if classes is not None else (len(members), np.zeros(1))
+    trees = [_read_tree(tree, tree.value[:, 0, :] / n_added) for tree in members]
     columns = [ModelColumn(column) for column in names]
-    if hasattr(model, "classes_"):
-        # The sum and not the mean: sums of many leaves are exact, so that ties are ties.
-        trees, start = [_read_tree(tree, tree.value[:, 0, :]) for tree in members], np.zeros(len(model.classes_))
-        return join_trees(trees, columns, start, name, is_float32=True, decides_by="largest", classes=model.classes_)
-    trees, is_one = [_read_tree(tree, tree.value[:, 0, 0] / len(members)) for tree in members], len(members) == 1
-    how: dict[str, Any] = {"is_float32": True, "is_as_added": is_one, "decides_by": "number", "classes": None}
-    return join_trees(trees, columns, np.zeros(1), name, **how)
+    how: dict[str, Any] = {"decides_by": "number" if classes is None else "largest", "classes": classes}
+    return join_trees(trees, columns, start, name, is_float32=True, is_as_added=n_added == 1, **how)
 
 
 def read_boosted(model: Any, names: list[str], name: str) -> Ensemble:
@@ -50,16 +49,23 @@ def read_boosted(model: Any, names: list[str], name: str) -> Ensemble:
         for members in model.estimators_
         for output, member in enumerate(members)
     ]
-    columns = [ModelColumn(column) for column in names]
+    how = {"is_as_added": False, "cut": _AT_LEAST_0, **_decision(model, start)}
+    return join_trees(trees, [ModelColumn(column) for column in names], start, name, is_float32=True, **how)
+
+
+def _decision(model: Any, start: Floats) -> dict[str, Any]:
     classes = getattr(model, "classes_", None)
-    how: dict[str, Any] = {"is_float32": True, "is_as_added": False, "cut": _AT_LEAST_0}
-    how |= {"decides_by": "number" if classes is None else "positive" if len(start) == 1 else "largest"}
-    return join_trees(trees, columns, start, name, classes=classes, **how)
+    decides_by = "number" if classes is None else "positive" if len(start) == 1 else "largest"
+    return {"decides_by": decides_by, "classes": classes}
 
 
-def read_histogram_boosted(model: Any, names: list[str], name: str) -> tuple[Ensemble, Any]:
-    """Read histogram gradient boosting, and the step that encodes its columns if some hold categories."""
-    encoder, is_category = model._preprocessor, model._is_categorical_remapped  # noqa: SLF001
+def encoder_of(model: Any) -> Any:
+    """Return the step that encodes the columns of histogram gradient boosting; None if none holds categories."""
+    return getattr(model, "_preprocessor", None)
+
+
+def read_histogram_boosted(model: Any, names: list[str], name: str) -> Ensemble:
+    """Read histogram gradient boosting, over the columns that its encoder makes."""
     start = np.ravel(model._baseline_prediction).astype(np.float64)  # noqa: SLF001
     trees = []
     for members in model._predictors:  # noqa: SLF001
@@ -73,15 +79,19 @@ def read_histogram_boosted(model: Any, names: list[str], name: str) -> tuple[Ens
             left, right = (nodes[side].astype(np.int64) for side in ("left", "right"))
             missing_left = nodes["missing_go_to_left"]
             trees.append(Tree(column, nodes["num_threshold"], missing_left, left, right, nodes["value"], sets, output))
-    codes = tuple(float(code) for code in range(MAX_CODES))
-    if encoder is None:
-        columns = [ModelColumn(column) for column in names]
-    else:  # it puts categories first, and its columns have no names
+    columns = [ModelColumn(column) for column in names]
+    if encoder_of(model) is not None:  # it puts categories first, and its columns have no names
+        codes, is_category = tuple(map(float, range(MAX_CODES))), model._is_categorical_remapped  # noqa: SLF001
         columns = [ModelColumn(f"x{i}", codes if is_label else None) for i, is_label in enumerate(is_category)]
-    classes = getattr(model, "classes_", None)
-    how: dict[str, Any]
-    if classes is None:
-        how = {"decides_by": "number", "link": _LINKS[type(model._loss.link).__name__]}  # noqa: SLF001
-    else:
-        how = {"decides_by": "positive" if len(start) == 1 else "largest"}
-    return join_trees(trees, columns, start, name, classes=classes, **how), encoder
+    how = _decision(model, start)
+    if how["classes"] is None:
+        how["link"] = _LINKS[type(model._loss.link).__name__]  # noqa: SLF001
+    return join_trees(trees, columns, start, name, **how)
+
+
+# By what stands before Classifier or Regressor in the name of a model.
+READERS = {
+    **dict.fromkeys(("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees"), read_forest),
+    "GradientBoosting": read_boosted,
+    "HistGradientBoosting": read_histogram_boosted,
+}

@@ -151,7 +151,6 @@ class _Probe:
 
     def __init__(self, inner: Ensemble, step: Any, X: Any, table: Table) -> None:
         self.inner, self.step, self.X, self.table = inner, step, X, table
-        self._goes_left = inner._goes_left  # noqa: SLF001
 
     def encode(self, source: int, values: Sequence[Any] | Floats) -> Floats:
         with warnings.catch_warnings():
@@ -162,11 +161,8 @@ class _Probe:
     def ask_missing(self, source: int) -> Floats | None:
         """Return what the steps make of a missing value; None if they take none."""
         own = _column_at(self.X, source)[self.table.is_missing(source)].tolist()
-        return self._ask_one(source, own[0] if own else np.nan)
-
-    def _ask_one(self, source: int, value: Any) -> Floats | None:
         try:
-            return self.encode(source, [value])
+            return self.encode(source, own[:1] or [np.nan])
         except (TypeError, ValueError):
             return None
 
@@ -175,7 +171,7 @@ class _Probe:
         questions, which = _distinct(self.inner, nodes)
         answers = np.zeros((len(questions), len(values)), dtype=bool)
         for line, node in zip(answers, questions, strict=True):
-            line[:] = self._goes_left(np.full(len(values), node), values[:, self.inner.column[node]])
+            line[:] = self.inner.goes_left(np.full(len(values), node), values[:, self.inner.column[node]])
         return answers[which]
 
     def find_thresholds(self, source: int, nodes: NDArray[Any]) -> Floats:
@@ -187,7 +183,7 @@ class _Probe:
     def _bisect(self, source: int, questions: NDArray[Any]) -> Floats:
         def goes_left(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
             values = self.encode(source, _from_key(keys))
-            return self._goes_left(questions, values[np.arange(len(keys)), self.inner.column[questions]])
+            return self.inner.goes_left(questions, values[np.arange(len(keys)), self.inner.column[questions]])
 
         end = LARGEST_FLOAT32 if str(_column_at(self.X, source).dtype) == "float32" else LARGEST
         low, high = (np.full(len(questions), _to_key(at)) for at in (-end, end))

@@ -71,9 +71,6 @@ class CertainReason:
         It is proven that no set of fewer variables is enough.
     nearest : NearestOther or None, default=None
         The nearest row that is decided otherwise, if it was searched and exists.
-    set_is_certain : bool or None, default=None
-        Whether the set of variables that was passed for the row fixes the decision; None if none was passed, or if the
-        budget ended before that was known.
     model : str, default="the model"
         The model.
     interval : tuple of float or None, default=None
@@ -90,7 +87,6 @@ class CertainReason:
     is_smallest: bool
     least_size: int
     nearest: NearestOther | None = None
-    set_is_certain: bool | None = None
     model: str = "the model"
     interval: tuple[float, float] | None = None
     is_open: bool = False
