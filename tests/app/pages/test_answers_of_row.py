@@ -315,7 +315,7 @@ def proved():
     X, y = make_loans()
     X = X.drop(columns="account")
     forest = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, y)
-    return Workspace.of(SufficientExplainer(random_state=0).for_model(forest, X), X, name="forest")
+    return Workspace.of(SufficientExplainer.for_model(forest, X, random_state=0), X, name="forest")
 
 
 def test_a_rule_is_proven_for_the_model(proved):
@@ -333,7 +333,7 @@ def test_without_a_model_of_trees_there_is_no_button(mixed):
     X, y = make_loans()
     X = X.drop(columns="account")
     linear = LogisticRegression().fit(X, y)
-    of_linear = Workspace.of(SufficientExplainer(random_state=0).for_model(linear, X), X)
+    of_linear = Workspace.of(SufficientExplainer.for_model(linear, X, random_state=0), X)
     for workspace in (mixed, of_linear):
         hidden = [part for part in parts_of(layout(workspace, View())) if getattr(part, "hidden", None)]
         assert part_named(hidden, "proof-start")
