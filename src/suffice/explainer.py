@@ -33,14 +33,7 @@ from suffice.changes.finding import find_for_rows, find_for_rules
 from suffice.changes.limits import read_limits
 from suffice.changes.model import MovableRows
 from suffice.changes.search import LEVEL, MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions, at_level
-from suffice.checks.certificates import (
-    CertifiedRules,
-    certify_rules,
-    check_each,
-    check_explanations,
-    read_fresh_rows,
-    rows_set_aside,
-)
+from suffice.checks.certificates import certify_rules, check_each, check_explanations, read_fresh_rows, rows_set_aside
 from suffice.checks.quality import N_EXPLAINED, Quality, quality_of_table, quality_of_training
 from suffice.checks.refits import SignalCheck, check_signal, measure_stability
 from suffice.errors import check_number
@@ -54,6 +47,7 @@ if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
     from suffice._forest.outcomes import Floats, Outcomes
     from suffice.changes.values import Changes, RegionalChanges
+    from suffice.checks import CertifiedRules
     from suffice.explaining.importance import SetsKind
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
@@ -682,8 +676,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        rules : Rule, list of rules, or fitted GlobalRulesClassifier or GlobalRulesRegressor
-            The rules, such as ``[explanation.rule]``, or one of your own:
+        rules : Rule, iterable of Rule or None, Explanation, Explanations, or fitted list of global rules
+            The rules, such as those of explanations, or one of your own:
             ``suffice.rule("age <= 30 and job = student", explainer)``.
         target : object, default=None
             The wanted outcomes, as for `what_if`; None takes any class but that of the rule.
@@ -728,7 +722,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X = state.model.rows if X is None and state.model is not None else X
         movable = None
         if confirm and state.model is not None and X is not None:
-            movable = MovableRows(state, X, self._encode(state, X))
+            movable = MovableRows(state, X, state.encode(self._read_table(state, X)))
         return find_for_rules(state, rules, target, options, limits, movable)
 
     # --- reasons ---------------------------------------------------------------------------------------------------
@@ -1077,8 +1071,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             The likeliest class, or the conditional mean.
         """
-        state = self._state()
-        return asked_rows.predict(state, self._encode(state, X), S)
+        return asked_rows.predict(*self._encode(X), S)
 
     @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, S: Any = None) -> Floats:
@@ -1096,8 +1089,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, n_classes)
             The probabilities, in the order of `classes_`.
         """
-        state = self._state()
-        return asked_rows.probabilities(state, self._encode(state, X), S)
+        return asked_rows.probabilities(*self._encode(X), S)
 
     def cdf(self, X: Any, S: Any, values: ArrayLike) -> Floats:
         """Compute the probability of Y <= value, given the variables in S (regression only).
@@ -1116,8 +1108,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, n_values)
             The probabilities.
         """
-        state = self._state()
-        return asked_rows.cdf(state, self._encode(state, X), S, values)
+        return asked_rows.cdf(*self._encode(X), S, values)
 
     def quantile(self, X: Any, levels: ArrayLike, S: Any = None) -> Floats:
         """Compute conditional quantiles: the smallest outcomes whose CDF reaches the levels (regression only).
@@ -1136,8 +1127,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, n_levels), or (n_rows,) for a single number
             Outcomes of training rows.
         """
-        state = self._state()
-        return asked_rows.quantile(state, self._encode(state, X), levels, S)
+        return asked_rows.quantile(*self._encode(X), levels, S)
 
     def interval(self, X: Any, y: Any = None, **settings: Any) -> Floats:
         """Return the interval within which each outcome counts as kept (regression only).
@@ -1192,8 +1182,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             Numbers as they are, categories as codes, the parts of dates; NaN for missing values. Methods that take rows
             also take this matrix, or rows of it, unless a model is explained.
         """
-        state = self._state()
-        return EncodedRows.of(self._encode(state, X), state.encoding)
+        state, matrix = self._encode(X)
+        return EncodedRows.of(matrix, state.encoding)
 
     def outcomes(self, X: Any, y: Any = None) -> Outcomes:
         """Return the outcomes of rows: what `explain` explains.
@@ -1233,8 +1223,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         extra, fillers = state.settings.extra_columns, state.encoding.fillers
         return read_input(self, EncodedRows.read(X), extra_columns=extra, fillers=fillers)
 
-    def _encode(self, state: Fitted, X: Any) -> NDArray[np.float32]:
-        return state.encode(self._read_table(state, X))
+    def _encode(self, X: Any) -> tuple[Fitted, NDArray[np.float32]]:
+        state = self._state()
+        return state, state.encode(self._read_table(state, X))
 
     def _read(self, state: Fitted, X: Any, y: Any, ids: Any = None) -> AskedRows:
         """Read the rows of a question, and their outcomes."""

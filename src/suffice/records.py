@@ -148,13 +148,10 @@ class Verification:
         n_more = self.n_problems - len(shown)
         more = [f"... and {n_more} more."] if n_more else []
         if self.unchecked:
-            more.append(f"Not checked: {join(self.unchecked)}. {self._how_to_check}")
+            table = "pass the table to check most of them, and " if "row" in self.unchecked else ""
+            how = f"They are taken from the records: {table}sign records with a key to check all."
+            more.append(f"Not checked: {join(self.unchecked)}. {how}")
         return "\n".join([first, *shown, *more, *self.notes])
-
-    @property
-    def _how_to_check(self) -> str:
-        table = "pass the table to check most of them, and " if "row" in self.unchecked else ""
-        return f"They are taken from the records: {table}sign records with a key to check all."
 
     @printed
     def __str__(self) -> str:
@@ -401,18 +398,15 @@ class _Checker:
     def _check_group(self, lines: list[_Line]) -> Iterator[RecordProblem]:
         """Compute records with the same settings again; if that fails, one by one."""
         try:
-            expected: list[Any] = list(self._again([line.record for line in lines]))
-        except _DAMAGE:
-            expected = []
-            for line in lines:
-                try:
-                    expected += self._again([line.record])
-                except _DAMAGE as error:
-                    expected.append(error)
+            expected = list(self._again([line.record for line in lines]))
+        except _DAMAGE as error:
+            if len(lines) == 1:
+                yield lines[0].problem("differs", f"It cannot be computed again: {error}")
+            else:
+                for line in lines:
+                    yield from self._check_group([line])
+            return
         for line, again in zip(lines, expected, strict=True):
-            if isinstance(again, Exception):
-                yield line.problem("differs", f"It cannot be computed again: {again}")
-                continue
             with_words = self._has_words(line.record)
             differing = list(record_io.differences(_compared(line.record, with_words), _compared(again, with_words)))
             if differing or line.damage:

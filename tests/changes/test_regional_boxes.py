@@ -7,7 +7,7 @@ import pytest
 from loans import loan_explainer, make_loans
 
 from suffice._table.condition import Condition
-from suffice.changes.finding import regions_of, rows_in_region
+from suffice.changes.limits import regions_of, rows_in_region
 
 
 def test_a_region_holds_the_rows_that_its_rule_covers():

@@ -15,8 +15,8 @@ from suffice import GlobalRulesClassifier, SufficientExplainer, rule
 from suffice._forest.model_outputs import ExplainedModel
 from suffice._forest.outcomes import read_targets
 from suffice._table.condition import Condition
-from suffice.changes.finding import _cut_box, read_rules, regions_of, search_regions
-from suffice.changes.limits import read_limits
+from suffice.changes.finding import _cut_box, read_rules, search_regions
+from suffice.changes.limits import read_limits, regions_of
 from suffice.changes.model import MovableRows
 from suffice.changes.search import ChangeOptions, ChangeSearch
 
@@ -41,6 +41,10 @@ def test_rules_get_an_unless(explainer):
         assert "UNLESS" in str(change)
         assert {c.column for c in change.unless} <= {"income", "account", "age", "debt"}
     assert regional.to_frame()["rule"].tolist() == [change.rule_text for change in regional]
+    # Explanations and one explanation stand for their rules.
+    at_bad = next(i for i, rule in enumerate(explanations.rules) if rule == bad[0])
+    assert list(explainer.what_if_rules(explanations[at_bad], pi=0.8)) == list(regional[:1])
+    assert list(explainer.what_if_rules(explanations[[at_bad]], pi=0.8)) == list(regional[:1])
     json.loads(regional.to_json())
 
 
@@ -284,5 +288,5 @@ def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
 
 @pytest.mark.parametrize("rules", [[3], 3, None])
 def test_other_things_are_no_rules(rules):
-    with pytest.raises(TypeError, match="must hold rules"):
+    with pytest.raises(TypeError, match=r"`rules` must (hold|be) rules"):
         read_rules(rules)

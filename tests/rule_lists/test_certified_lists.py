@@ -60,7 +60,7 @@ def test_a_list_is_certified_as_a_whole(fitted):
     whole = certified.certificate_
     rows = fitted.set_aside_
     decided = certified.decision_path(rows.table)
-    outputs = certified.outputs_[decided[decided >= 0]]
+    outputs = certified.lines_.outputs[decided[decided >= 0]]
     assert whole.n_rows == (decided >= 0).sum()
     assert whole.n_kept == (outputs == rows.outcomes[decided >= 0]).sum()
     assert whole.is_certified

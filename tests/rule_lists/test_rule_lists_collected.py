@@ -175,7 +175,7 @@ def test_explanations_without_a_sufficient_set_make_an_empty_list(busy_table, bu
     rule_list = GlobalRulesRegressor.from_explanations(explanations)
     assert rule_list.rules_ == ()
     assert rule_list.predict(frame) == pytest.approx(np.full(len(frame), numbers.mean()))
-    assert rule_list.outputs_.tolist() == []
+    assert rule_list.lines_.outputs.tolist() == []
 
 
 def test_explanations_of_which_one_row_has_a_rule_make_a_list_of_it(busy_table, busy_lists):

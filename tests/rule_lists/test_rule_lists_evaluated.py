@@ -86,7 +86,7 @@ def test_a_list_worked_out_by_hand():
 def test_numbers_worked_out_by_hand():
     rule_list = regressor([MIDDLE])  # 4 6 4 6
     evaluation = rule_list.evaluate()
-    assert rule_list.outputs_.tolist() == [5.0]
+    assert rule_list.lines_.outputs.tolist() == [5.0]
     assert evaluation.mae == 1.0
     assert evaluation.precision.tolist() == [1 - 1 / NUMBERS.var()]
     other = rule_list.evaluate([[3.0], [4.0], [0.0]], [5.0, 8.0, 100.0])
@@ -128,7 +128,7 @@ def test_the_figures_on_the_training_rows_are_those_of_the_lines(make):
     assert evaluation.coverage.tolist() == pytest.approx([line.coverage for line in rule_list.rules_])
     assert evaluation.precision.tolist() == pytest.approx([line.precision for line in rule_list.rules_])
     assert evaluation.covers.sum(axis=1).tolist() == [line.support for line in rule_list.rules_]
-    assert rule_list.outputs_.tolist() == [line.output for line in rule_list.rules_]
+    assert rule_list.lines_.outputs.tolist() == [line.output for line in rule_list.rules_]
     assert evaluation.first.tolist() == rule_list.decision_path(X).tolist()
     assert evaluation.total_coverage == rule_list.coverage(X)
 

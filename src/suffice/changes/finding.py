@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice._forest.outcomes import read_targets
+from suffice._forest.asked_rows import AskedRows
+from suffice._forest.fitted import Fitted
+from suffice._forest.outcomes import Target, read_targets
 from suffice._forest.progress import progress_bar
 from suffice._forest.trees import spaced_rows
 from suffice._table.condition import Condition
 from suffice._table.input import read_outcomes
 from suffice._text import counted, to_plain
-from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, make_boxes, region_of_rows, take_boxes
-from suffice.changes.making import ChangeMaker, names_of, sides_of
+from suffice.changes.limits import Boxes, Limits, region_of_rows, regions_of, rows_in_region, take_boxes
+from suffice.changes.making import NOTHING, ChangeMaker, names_of, sides_of
 from suffice.changes.model import AskedModel, MovableRows, ask_boxes, cut_boxes
-from suffice.changes.search import ChangeSearch, FoundChanges, columns_of, find_changes, holds_at_rows
+from suffice.changes.search import ChangeOptions, ChangeSearch, FoundChange, columns_of, find_changes, holds_at_rows
 from suffice.changes.values import Changes, RegionalChange, RegionalChanges
-from suffice.explaining.rule import Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from suffice._forest.asked_rows import AskedRows
-    from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Target
-    from suffice._table.encoding import Column
-    from suffice.changes.limits import Boxes, Limits
-    from suffice.changes.model import MovableRows
-    from suffice.changes.search import ChangeOptions, FoundChange
+from suffice.explaining.explanations import lines_of
 
 
 def find_for_rows(
@@ -60,7 +49,7 @@ def find_for_rows(
     answers = [
         maker.answer(
             i,
-            found_at.get(i, FoundChanges((), None, False, True)),
+            found_at.get(i, NOTHING),
             outcome=to_plain(outcomes[i]),
             is_reached=is_reached[i],
             source=rows.source,
@@ -96,58 +85,6 @@ N_OF_RULE = 10
 N_CUT = (10, 60)
 
 
-def regions_of(state: Fitted, boxes: Sequence[Sequence[Condition]]) -> Boxes:
-    """Return the boxes that rules cover."""
-    columns = state.encoding.columns
-    shape = (len(boxes), len(columns))
-    low, high = np.full(shape, LOWEST), np.full(shape, HIGHEST)
-    has_values = np.ones(shape, dtype=bool)
-    missing = np.repeat(np.isnan(state.forest.X).any(axis=0, keepdims=True), len(boxes), axis=0)
-    place = {(state.encoding.names[column.source], column.part): c for c, column in enumerate(columns)}
-    for i, box in enumerate(boxes):
-        for bounds in box:
-            key = (bounds.column, bounds.part)
-            if key not in place:
-                raise ValueError(f"A rule has a condition on {bounds.column!r}, which the table does not have.")
-            c = place[key]
-            missing[i, c] = bounds.missing
-            if not bounds.values:
-                has_values[i, c] = False
-            elif columns[c].kind == "category":
-                low[i, c], high[i, c] = _code_ends(columns[c], bounds)
-            else:
-                low[i, c], high[i, c] = _number_ends(bounds)
-    return make_boxes(low, high, has_values & (low < high), missing)
-
-
-def rows_in_region(X: NDArray[np.float32], regions: Boxes, i: int) -> NDArray[np.intp]:
-    """Find the rows of a matrix that lie in a region."""
-    with np.errstate(invalid="ignore"):
-        has_value = (regions["low"][i] < X) & (regions["high"][i] >= X) & (regions["has_values"][i] > 0)
-    return np.flatnonzero(np.all(has_value | (np.isnan(X) & (regions["missing"][i] > 0)), axis=1))
-
-
-def _number_ends(bounds: Condition) -> tuple[np.float32, np.float32]:
-    low = LOWEST if math.isinf(bounds.low) else below(bounds.low) if bounds.low_closed else at_most(bounds.low)
-    if math.isinf(bounds.high):
-        return low, HIGHEST
-    return low, at_most(bounds.high) if bounds.high_closed else below(bounds.high)
-
-
-def _code_ends(column: Column, bounds: Condition) -> tuple[np.float32, np.float32]:
-    """Return the smallest interval of codes that holds all categories of a condition."""
-    if bounds.labels is None:
-        return LOWEST, HIGHEST
-    codes = [
-        code
-        for code, names in enumerate(column.labels)
-        if any(name in bounds.labels for name in names) != bounds.excluded or (code == column.rare and bounds.excluded)
-    ]
-    if not codes:
-        return np.float32(len(column.labels)), np.float32(len(column.labels) + 1)
-    return np.float32(codes[0] - 0.5), np.float32(codes[-1] + 0.5)
-
-
 def find_for_rules(
     state: Fitted, rules: Any, target: Any, options: ChangeOptions, limits: Limits, movable: MovableRows | None
 ) -> RegionalChanges:
@@ -167,20 +104,8 @@ def find_for_rules(
 
 def read_rules(rules: Any) -> list[Line]:
     """Read rules of any kind."""
-    lines = getattr(rules, "rules_", rules)
-    if isinstance(lines, Rule):
-        lines = [lines]
-    if not isinstance(lines, Iterable):
-        raise TypeError(f"`rules` must hold rules, got {type(lines).__name__}.")
-    read = []
-    for line in lines:
-        if line is None:
-            continue
-        rule = getattr(line, "rule", line)
-        if not isinstance(rule, Rule):
-            raise TypeError(f"`rules` must hold rules, got {type(line).__name__}.")
-        read.append((rule.conditions, getattr(line, "output", rule.outcome)))
-    return read
+    lines = lines_of(rules, "rules")
+    return [(line.promise.conditions, line.output if hasattr(line, "output") else line.outcome) for line in lines]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What may change, and how far: fixed variables, directions and bounds, as boxes of the matrix."""
+"""What may change, and how far: fixed variables, directions and bounds, as boxes of the matrix; and those of rules."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._forest.fitted import Fitted
 from suffice._forest.outcomes import range_text
+from suffice._table.condition import Condition
+from suffice._table.encoding import Column
 from suffice._text import join, to_plain
 from suffice.errors import did_you_mean
-
-if TYPE_CHECKING:
-    from suffice._forest.fitted import Fitted
-    from suffice._table.encoding import Column
 
 Matrix: TypeAlias = NDArray[np.float32]
 Boxes: TypeAlias = dict[str, NDArray[Any]]
@@ -78,6 +77,65 @@ def region_of_rows(X: Matrix) -> Boxes:
     is_missing = np.isnan(X)
     low, high = np.where(is_missing, HIGHEST, np.nextafter(X, LOWEST)), np.where(is_missing, LOWEST, X)
     return make_boxes(low, high, ~is_missing, is_missing)
+
+
+def lie_within(
+    X: Matrix, low: NDArray[Any], high: NDArray[Any], has_values: NDArray[Any], missing: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Tell which rows lie in a box."""
+    with np.errstate(invalid="ignore"):
+        has_value = (low < X) & (high >= X) & (has_values > 0)
+    return np.asarray(np.all(has_value | (np.isnan(X) & (missing > 0)), axis=1))
+
+
+def regions_of(state: Fitted, boxes: Sequence[Sequence[Condition]]) -> Boxes:
+    """Return the boxes that rules cover."""
+    columns = state.encoding.columns
+    shape = (len(boxes), len(columns))
+    low, high = np.full(shape, LOWEST), np.full(shape, HIGHEST)
+    has_values = np.ones(shape, dtype=bool)
+    missing = np.repeat(np.isnan(state.forest.X).any(axis=0, keepdims=True), len(boxes), axis=0)
+    place = {(state.encoding.names[column.source], column.part): c for c, column in enumerate(columns)}
+    for i, box in enumerate(boxes):
+        for bounds in box:
+            key = (bounds.column, bounds.part)
+            if key not in place:
+                raise ValueError(f"A rule has a condition on {bounds.column!r}, which the table does not have.")
+            c = place[key]
+            missing[i, c] = bounds.missing
+            if not bounds.values:
+                has_values[i, c] = False
+            elif columns[c].kind == "category":
+                low[i, c], high[i, c] = _code_ends(columns[c], bounds)
+            else:
+                low[i, c], high[i, c] = _number_ends(bounds)
+    return make_boxes(low, high, has_values & (low < high), missing)
+
+
+def rows_in_region(X: NDArray[np.float32], regions: Boxes, i: int) -> NDArray[np.intp]:
+    """Find the rows of a matrix that lie in a region."""
+    return np.flatnonzero(lie_within(X, *(regions[name][i] for name in ("low", "high", "has_values", "missing"))))
+
+
+def _number_ends(bounds: Condition) -> tuple[np.float32, np.float32]:
+    low = LOWEST if math.isinf(bounds.low) else below(bounds.low) if bounds.low_closed else at_most(bounds.low)
+    if math.isinf(bounds.high):
+        return low, HIGHEST
+    return low, at_most(bounds.high) if bounds.high_closed else below(bounds.high)
+
+
+def _code_ends(column: Column, bounds: Condition) -> tuple[np.float32, np.float32]:
+    """Return the smallest interval of codes that holds all categories of a condition."""
+    if bounds.labels is None:
+        return LOWEST, HIGHEST
+    codes = [
+        code
+        for code, names in enumerate(column.labels)
+        if any(name in bounds.labels for name in names) != bounds.excluded or (code == column.rare and bounds.excluded)
+    ]
+    if not codes:
+        return np.float32(len(column.labels)), np.float32(len(column.labels) + 1)
+    return np.float32(codes[0] - 0.5), np.float32(codes[-1] + 0.5)
 
 
 def take_boxes(boxes: Boxes, rows: Any) -> Boxes:

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suffice._forest.fitted import Fitted
 from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.outcomes import range_text
 from suffice._forest.rounded_bounds import neighbours, round_end, round_whole_end
 from suffice._forest.trees import spaced_rows
 from suffice._table.condition import Condition
+from suffice._table.encoding import Column
 from suffice._text import format_value, join
-from suffice.changes.limits import HIGHEST, LOWEST, notes_about
-from suffice.changes.search import holds_at_rows
+from suffice.changes.limits import HIGHEST, LOWEST, Limits, notes_about
+from suffice.changes.search import ChangeSearch, FoundChange, FoundChanges, holds_at_rows
 from suffice.changes.values import Change, Move, RowChanges, quoted
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from suffice._forest.fitted import Fitted
-    from suffice._table.encoding import Column
-    from suffice.changes.limits import Limits
-    from suffice.changes.search import ChangeSearch, FoundChange, FoundChanges
 
 # Training rows in a box over which the forest's probability is averaged.
 N_AVERAGED = 100
+NOTHING = FoundChanges((), None, is_too_rare=False, is_complete=True)
 INF = math.inf
 # Categories that a sentence lists before it only counts them.
 N_LISTED = 5
@@ -233,10 +229,6 @@ class ChangeMaker:
             is_model_absent=state.absent_model is not None and state.model_name is None,
             **about_row,
         )
-
-    def ordered(self, changes: list[Change]) -> tuple[Change, ...]:
-        """Return the best changes: the most plausible."""
-        return tuple(sorted(changes, key=lambda c: -c.plausibility)[: self.search.options.n])
 
     def change(
         self, i: int, found: FoundChange, *, is_miss: bool = False, by: Literal["forest", "model"] = "forest"

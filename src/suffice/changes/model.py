@@ -6,27 +6,23 @@ Questions are rows of the user's table with the values of training rows, or of t
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._forest.fitted import Fitted
+from suffice._forest.outcomes import Target
 from suffice._forest.progress import progress_bar
 from suffice._forest.trees import spaced_rows
 from suffice._table.rows import mix_rows, move_rows
-from suffice.changes.limits import region_of_rows
-from suffice.changes.search import columns_of, find_changes, holds_at_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Target
-    from suffice.changes.making import ChangeMaker
-    from suffice.changes.search import FoundChange
-    from suffice.changes.values import Change, RowChanges
+from suffice.changes.limits import lie_within, region_of_rows
+from suffice.changes.making import ChangeMaker
+from suffice.changes.search import FoundChange, columns_of, find_changes, holds_at_rows
+from suffice.changes.values import Change, RowChanges
 
 Rows: TypeAlias = NDArray[np.intp]
 Floats: TypeAlias = NDArray[np.float64]
@@ -150,7 +146,6 @@ def trim_box(
     is_between = (first <= asked_values) & (asked_values <= last)
     low, high = box.low.copy(), box.high.copy()
     missing, has_values = box.missing.copy(), box.has_values.copy()
-    is_in = np.ones(len(values), dtype=bool)
     for i, c in enumerate(columns):
         others = asked_values[np.delete(is_between, i, axis=1).all(axis=1), i]
         if (others < first[i]).any():
@@ -158,10 +153,7 @@ def trim_box(
         if (others > last[i]).any():
             has_values[c] = has_values[c] and np.isfinite(last[i])
             high[c] = last[i]
-        is_missing = np.isnan(values[:, i])
-        is_in &= np.where(
-            is_missing, bool(missing[c]), bool(has_values[c]) & (low[c] < values[:, i]) & (values[:, i] <= high[c])
-        )
+    is_in = lie_within(values, *(part[columns] for part in (low, high, has_values, missing)))
     rows, weights = box.rows[is_in], box.weights[is_in]
     weight = float(weights.sum())
     return replace(
@@ -224,32 +216,26 @@ class AskedModel:
         """Ask the model about every change: at the least change, and with the values of rows in its box."""
         state, columns = self.movable.state, self.movable.state.encoding.columns
         confirmed = [list(answer.changes or ([answer.nearest] if answer.nearest else [])) for answer in answers]
-        questions: list[tuple[int, int, int]] = []  # row, change, number of rows that are moved
-        rows: list[int] = []
-        points: list[dict[str, Any]] = []
+        questions: list[tuple[int, int, list[dict[str, Any]]]] = []  # row, change, and the points for it
         for i, changes in enumerate(confirmed):
             for j, change in enumerate(changes):
                 free = columns_of(state, state.variables.subset(change.variables))
                 if not self.movable.can_ask(free):
                     continue
-                in_box = change.rows[:: max(1, -(-len(change.rows) // N_ASKED))]
-                questions.append((i, j, len(in_box)))
-                rows += [i] * (1 + len(in_box))
-                points.append(change.values)
-                for values in state.forest.X[list(in_box)][:, free].tolist():
+                in_box = list(change.rows[:: max(1, -(-len(change.rows) // N_ASKED))])
+                points = [change.values]
+                for values in state.forest.X[in_box][:, free].tolist():
                     points.append({columns[c].name: columns[c].value_of(v) for c, v in zip(free, values, strict=True)})
+                questions.append((i, j, points))
         if not questions:
             return list(answers)
-        outputs, place = self.movable.ask_at(rows, points), 0
-        for i, j, n_points in questions:
-            agrees = self.maker.search.targets[i].holds(outputs[place : place + 1 + n_points])
-            place += 1 + n_points
-            confirmed[i][j] = replace(
-                confirmed[i][j],
-                confirmed=bool(agrees[0]),
-                confirmed_share=float(np.mean(agrees[1:])) if n_points else None,
-                n_asked=n_points,
-            )
+        rows = [i for i, _, points in questions for _ in points]
+        outputs = self.movable.ask_at(rows, [point for *_, points in questions for point in points])
+        ends = np.cumsum([len(points) for *_, points in questions])[:-1]
+        for (i, j, points), of_change in zip(questions, np.split(outputs, ends), strict=True):
+            first, *others = self.maker.search.targets[i].holds(of_change).tolist()
+            share = float(np.mean(others)) if others else None
+            confirmed[i][j] = replace(confirmed[i][j], confirmed=first, confirmed_share=share, n_asked=len(points) - 1)
         return [
             replace(answer, changes=tuple(sorted(changes, key=_disagreement)))
             if answer.changes
@@ -269,8 +255,8 @@ class AskedModel:
         for size in range(options.min_size, min(options.max_size, len(limits.changeable)) + 1):
             for begin in range(0, len(left), N_TOGETHER):
                 for i, changes in self._agreed(left[begin : begin + N_TOGETHER], size, progress).items():
-                    best = self.maker.ordered(changes)
-                    answers[i] = replace(answers[i], changes=best, nearest=None, is_too_rare=False)
+                    best = sorted(changes, key=lambda change: -change.plausibility)[: options.n]
+                    answers[i] = replace(answers[i], changes=tuple(best), nearest=None, is_too_rare=False)
             left = [i for i in left if _is_open(answers[i])]
         return answers
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice import _core
 from suffice._forest.out_of_bag import Calibration, calibration_of, uses_votes
-from suffice._forest.outcomes import wanted_flags
+from suffice._forest.outcomes import Target, wanted_flags
 from suffice._forest.progress import after
 from suffice.errors import check_number, check_word
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Target
     from suffice._table.variables import VariableSet
     from suffice.changes.limits import Boxes, Limits
 
@@ -126,7 +125,7 @@ def find_changes(
     state, targets, limits, options = search.state, search.targets, search.limits, search.options
     flags, number = wanted_flags(targets, state.forest.y_values, state.classes)
     sets = [(v,) for v in limits.changeable]
-    out: list[FoundChanges | None] = [None] * len(targets)
+    out: dict[int, FoundChanges] = {}
     everywhere = options.check == "everywhere"
     least = 0.0 if state.classes is None else 0.5
     curve_of = {target: calibration_of(state, target) if everywhere else Calibration() for target in targets}
@@ -164,12 +163,11 @@ def find_changes(
         )
         n_done += len(rows)
         for row, found in zip(rows.tolist(), _read(answers, limits.changeable), strict=True):
-            miss = found.miss
-            if miss is not None:
-                probability = float(curve_of[targets[row]].probability(np.array(miss.probability)))
-                miss = replace(miss, probability=probability)
-            out[row] = replace(found, miss=miss)
-    return [found for found in out if found is not None]
+            out[row] = found
+            if found.miss is not None:
+                probability = curve_of[targets[row]].probability(np.array(found.miss.probability))
+                out[row] = replace(found, miss=replace(found.miss, probability=float(probability)))
+    return [out[row] for row in range(len(targets))]
 
 
 def _boxes(boxes: Boxes, rows: NDArray[np.intp]) -> _core.ValueBoxes:

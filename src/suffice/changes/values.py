@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from suffice._forest.fitted import Fitted
+from suffice._table.condition import Condition
+from suffice._table.encoding import Column
 from suffice._table.frames import make_frame
 from suffice._table.rows import move_rows
 from suffice._text import (
@@ -26,13 +30,6 @@ from suffice._text import (
 )
 from suffice.errors import check_word
 from suffice.explaining.row_answers import RowAnswers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from suffice._forest.fitted import Fitted
-    from suffice._table.condition import Condition
-    from suffice._table.encoding import Column
 
 
 def name_target(name: str) -> str:
@@ -440,10 +437,7 @@ class RowChanges:
             "row": self.row,
             "outcome": to_plain(self.outcome),
             "target": self.wanted,
-            "is_reached": self.is_reached,
-            "pi": self.pi,
-            "min_plausibility": self.min_plausibility,
-            "is_complete": self.is_complete,
+            **{name: getattr(self, name) for name in ("is_reached", "pi", "min_plausibility", "is_complete")},
             "values": dict(self.values),
             "changes": [change.to_dict() for change in self.changes],
             "nearest": None if self.nearest is None else self.nearest.to_dict(),
@@ -748,9 +742,6 @@ class RegionalChanges(RowAnswers[RegionalChange]):
     library : str or None, default=None
         The kind of the frames that are made.
     """
-
-    def __init__(self, answers: Sequence[RegionalChange], fitted: Fitted, library: str | None = None) -> None:
-        super().__init__(answers, fitted, library)
 
     def to_frame(self) -> Any:
         """Return a table with one line for each rule: rule, outcome, unless, and what supports it.

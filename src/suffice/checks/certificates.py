@@ -8,26 +8,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.asked_rows import ask_about
-from suffice._table.condition import all_cover
+from suffice._forest.bounds import Adjustment
+from suffice._forest.fitted import Fitted
+from suffice._table.condition import Condition, all_cover
 from suffice._table.frames import load_pandas
 from suffice._table.input import as_finite
+from suffice._table.table import Table
 from suffice._text import counted, printed
 from suffice.explaining.certificate import Certificate, make_certificates
 from suffice.explaining.explanation import Explanation
-from suffice.explaining.explanations import Explanations
+from suffice.explaining.explanations import Explanations, lines_of
 from suffice.explaining.rule import Promise, Rule
-
-if TYPE_CHECKING:
-    from suffice._forest.bounds import Adjustment
-    from suffice._forest.fitted import Fitted
-    from suffice._table.condition import Condition
-    from suffice._table.table import Table
 
 Certificates = dict[Promise, Certificate]
 Level = float | Mapping[Any, float]
@@ -110,7 +107,7 @@ class CertifiedRules:
         """
         names = ["n_rows", "n_kept", "share", "lower", "level", "p_value", "p_adjusted", "is_certified", "verdict"]
         return {
-            "rule": [_premise(rule) for rule in self.rules],
+            "rule": [rule.promise.premise for rule in self.rules],
             "outcome": [_conclusion(rule) for rule in self.rules],
             **{name: [getattr(rule.certificate, name) for rule in self.rules] for name in names},
         }
@@ -127,9 +124,7 @@ class CertifiedRules:
         return {
             **{name: getattr(self, name) for name in names},
             "n_rules": len(self.rules),
-            "n_certified": len(self.certified),
-            "n_refuted": len(self.refuted),
-            "n_undecided": len(self.undecided),
+            **{f"n_{name}": len(getattr(self, name)) for name in ("certified", "refuted", "undecided")},
             "rules": [rule.to_dict() for rule in self.rules],
         }
 
@@ -170,13 +165,9 @@ class CertifiedRules:
 
 def line_text(rule: Any) -> str:
     """Write a rule with its verdict and the figures of its certificate."""
-    premise = _premise(rule)
+    premise = rule.promise.premise
     sentence = f"IF {premise} THEN {_conclusion(rule)}" if premise else f"ALWAYS {_conclusion(rule)}"
     return f"{rule.certificate.verdict}: {sentence}  ({rule.certificate.sentence})"
-
-
-def _premise(rule: Any) -> str:
-    return " AND ".join(str(condition) for condition in rule.promise.conditions)
 
 
 def _conclusion(rule: Any) -> str:
@@ -306,30 +297,6 @@ def certify_rules(
         adjustment=adjustment,
         attached=attached,
     )
-
-
-def lines_of(what: Any) -> list[Any]:
-    """Return the rules of explanations, of a list of global rules, or themselves."""
-    if isinstance(what, Explanations):
-        if what.has_set.any() and not any(what.answers.rules):
-            raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
-        return [rule for rules in what.answers.rules for rule in rules]
-    if isinstance(what, Explanation):
-        return list(what.rules)
-    if isinstance(what, Rule):
-        return [what]
-    if hasattr(what, "with_certificates"):
-        return list(what.rules_)
-    if isinstance(what, str) or not isinstance(what, Iterable):
-        raise TypeError(
-            "`what` must be rules, an explanation, explanations or a fitted list of global rules, got "
-            f"{type(what).__name__}."
-        )
-    lines = [line for line in what if line is not None]
-    for line in lines:
-        if not hasattr(line, "promise"):
-            raise TypeError(f"`what` must hold rules or None, got {line!r}.")
-    return lines
 
 
 def _attach(what: Any, lines: Sequence[Any], checks: Mapping[Promise, Any], name: str) -> Any:

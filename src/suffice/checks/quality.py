@@ -6,21 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from suffice._forest.asked_rows import AskedRows
+from suffice._forest.fitted import Fitted
 from suffice._forest.out_of_bag import votes_out_of_bag
+from suffice._forest.outcomes import Outcomes
 from suffice._table.input import as_finite, read_outcomes
 from suffice._text import counted, format_number, format_percent, format_share, name_model, printed, to_plain
 from suffice.checks.refits import best_sets
-
-if TYPE_CHECKING:
-    from suffice._forest.asked_rows import AskedRows
-    from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Outcomes
 
 N_EXPLAINED = 200  # rows that are searched for sufficient sets
 
@@ -371,8 +369,7 @@ def _search_sets(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, n_e
     codes = _codes(fitted, outcomes)
     present = np.unique(codes)
     searched = np.array([], dtype=np.intp)
-    for code in present:
-        rows = np.flatnonzero(codes == code)
+    for rows in (np.flatnonzero(codes == code) for code in present):
         n = min(len(rows), max(1, n_explained // len(present)))
         searched = np.append(searched, np.sort(rng.choice(rows, n, replace=False)))
     has_set = np.array([], dtype=bool)

@@ -11,29 +11,26 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from suffice._forest.asked_rows import AskedRows
 from suffice._forest.candidates import AUTO, choose_candidates
+from suffice._forest.fitted import Fitted
 from suffice._forest.fitting import CLASSIFIERS, REGRESSORS, measure_fidelity
 from suffice._forest.out_of_bag import measure_errors
+from suffice._forest.outcomes import Outcomes
 from suffice._forest.progress import report_steps
 from suffice._forest.projection import ProjectedForest
-from suffice._forest.trees import FittedForest, OutOfBag, PlainForest
+from suffice._forest.trees import Counts, FittedForest, OutOfBag, PlainForest
 from suffice._text import counted, format_percent, printed
 from suffice.errors import FidelityWarning, check_number, warn
+from suffice.explaining.found_sets import FoundSets
 from suffice.explaining.search import find_sufficient_sets
 from suffice.explaining.stability import Recurrence, SetStability
-
-if TYPE_CHECKING:
-    from suffice._forest.asked_rows import AskedRows
-    from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Outcomes
-    from suffice._forest.trees import Counts
-    from suffice.explaining.found_sets import FoundSets
 
 _KINDS = {kind.__name__: kind for kind in (*CLASSIFIERS, *REGRESSORS)}
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
-from suffice.explaining.found_sets import ScoredSet
+from suffice.explaining.found_sets import FoundSets, ScoredSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Outcomes
     from suffice._table.variables import VariableSet
-    from suffice.explaining.found_sets import FoundSets
 
 # Sums of the same numbers in another order differ in the last digits, which must not decide.
 N_DIGITS = 12

@@ -14,14 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from suffice._forest.bounds import (
-    ADJUSTMENTS,
-    Adjustment,
-    adjust_where_possible,
-    lower_bound,
-    p_at_least,
-    p_at_most,
-)
+from suffice._forest.bounds import ADJUSTMENTS, Adjustment, adjust_where_possible, lower_bound, p_at_least, p_at_most
 from suffice._text import counted, format_percent, printed
 from suffice.errors import check_number, check_word
 

@@ -6,18 +6,15 @@ The probability is constant between the thresholds of the forest on the column, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._forest.fitted import Fitted
 from suffice._forest.out_of_bag import sdps_of_all
-
-if TYPE_CHECKING:
-    from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Outcomes
-    from suffice._table.encoding import Column
-    from suffice._table.variables import VariableSet
+from suffice._forest.outcomes import Outcomes
+from suffice._table.encoding import Column
+from suffice._table.variables import VariableSet
 
 Floats = NDArray[np.float64]
 

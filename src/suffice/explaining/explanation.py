@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE
+from suffice._table.encoding import Column
 from suffice._text import format_with_bound, join, printed, to_plain
 from suffice.explaining.importance import SetsKind, check_sets, importance_of_sets, rank_in_sets
+from suffice.explaining.rule import Rule
 from suffice.explaining.sentences import Sentences
-
-if TYPE_CHECKING:
-    from suffice._table.encoding import Column
-    from suffice.explaining.rule import Rule
-    from suffice.explaining.stability import RowStability
+from suffice.explaining.stability import RowStability
 
 LEAST_OFFERED = 0.5  # a lower level is not offered: the outcome would be less likely than not
 # A set is contested if its SDP is above the row's own probability by more than this: of such claims on held-out rows of
@@ -64,6 +62,9 @@ class SufficientSet:
         """
         bound = {} if self.lower is None else {"lower": self.lower}
         return {"variables": list(self.variables), "sdp": self.sdp, **bound}
+
+
+_FIGURES = ("has_signal", "base_rate", "lift", "sdp_of_all", "target", "source", "is_contested", "offered_pi")
 
 
 @dataclass(frozen=True)
@@ -305,18 +306,9 @@ class Explanation:
             "pi": self.pi,
             "levels": self.levels,
             "confidence": self.confidence or SHOWN_CONFIDENCE,
-            "has_signal": self.has_signal,
-            "base_rate": self.base_rate,
-            "lift": self.lift,
-            "sdp_of_all": self.sdp_of_all,
-            "target": self.target,
-            "source": self.source,
-            "is_contested": self.is_contested,
-            "offered_pi": self.offered_pi,
+            **{name: getattr(self, name) for name in _FIGURES},
             "prediction": to_plain(self.prediction),
-            "forest_agrees": self.forest_agrees,
-            "is_sufficient": self.is_sufficient,
-            "is_search_complete": self.is_search_complete,
+            **{name: getattr(self, name) for name in ("forest_agrees", "is_sufficient", "is_search_complete")},
             "values": {column: value for _, columns in self.values for column, value in columns},
             "best_set": self.best_set.to_dict(),
             **({} if self.smaller_set is None else {"smaller_set": self.smaller_set.to_dict()}),

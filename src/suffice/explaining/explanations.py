@@ -4,38 +4,35 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from suffice._forest.asked_rows import AskedRows
+from suffice._forest.asked_rows import AskedRows, OutcomeSource
+from suffice._forest.fitted import Fitted
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.outcomes import Outcomes
 from suffice._forest.progress import progress_bar
 from suffice._forest.projection import MAX_VARIABLES
+from suffice._table.encoding import Column
 from suffice._table.frames import make_frame
+from suffice._table.table import Table
 from suffice._text import counted, format_share, printed, to_plain
 from suffice.errors import check_word
 from suffice.explaining.best_set import bound_best, bound_set
 from suffice.explaining.explanation import LEAST_OFFERED, Explanation, SufficientSet, is_contested
 from suffice.explaining.found_sets import FoundSets
 from suffice.explaining.importance import SetsKind, check_sets, importance_of_rows, rank_means
+from suffice.explaining.rule import Rule
 from suffice.explaining.search import ExplainOptions, find_rules, find_sufficient_sets
 from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
-
-if TYPE_CHECKING:
-    from suffice._forest.asked_rows import OutcomeSource
-    from suffice._forest.fitted import Fitted
-    from suffice._table.encoding import Column
-    from suffice._table.table import Table
-    from suffice.explaining.rule import Rule
-    from suffice.explaining.stability import SetStability
+from suffice.explaining.stability import SetStability
 
 
 class Answers(NamedTuple):
@@ -390,8 +387,8 @@ class Explanations(Sequence[Explanation]):
         return (self._explanation(i) for i in range(len(self)))
 
     def _explanation(self, i: int) -> Explanation:
-        found_sets, intervals = self.answers.sets, self.intervals
-        variables = self.fitted.variables
+        found_sets, intervals, variables = self.answers.sets, self.intervals, self.fitted.variables
+        offered = float(found_sets.offered[i])
         row = [
             (column.name, column.decode(value))
             for column, value in zip(self.columns, self.answers.X[i].tolist(), strict=True)
@@ -425,7 +422,7 @@ class Explanations(Sequence[Explanation]):
             row=int(self.positions[i]),
             id=None if self.ids is None else self.ids[i],
             smaller_set=self._smaller_set(i),
-            offered_pi=self._offered_pi(i),
+            offered_pi=offered if offered >= LEAST_OFFERED else None,
             target=self.fitted.target,
             source=self.answers.source,
             model=self.fitted.model_name,
@@ -439,10 +436,6 @@ class Explanations(Sequence[Explanation]):
             return None
         lower = bound_set(self.fitted, self.answers.X[i], smaller)
         return SufficientSet(tuple(self.variable_names[v] for v in smaller.variables), smaller.sdp, lower)
-
-    def _offered_pi(self, i: int) -> float | None:
-        level = float(self.answers.sets.offered[i])
-        return level if level >= LEAST_OFFERED else None
 
     def _named(self, mask: NDArray[np.uint64], sdp: float, lower: float | None = None) -> SufficientSet:
         names = self.variable_names
@@ -632,6 +625,30 @@ class Explanations(Sequence[Explanation]):
         from suffice._show.cards import explanations_card
 
         return explanations_card(self)
+
+
+def lines_of(what: Any, name: str = "what") -> list[Any]:
+    """Return the rules of explanations, of a list of global rules, or themselves."""
+    if isinstance(what, Explanations):
+        if what.has_set.any() and not any(what.answers.rules):
+            raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
+        return [rule for rules in what.answers.rules for rule in rules]
+    if isinstance(what, Explanation):
+        return list(what.rules)
+    if isinstance(what, Rule):
+        return [what]
+    if hasattr(what, "with_certificates"):
+        return list(what.rules_)
+    if isinstance(what, str) or not isinstance(what, Iterable):
+        raise TypeError(
+            f"`{name}` must be rules, an explanation, explanations or a fitted list of global rules, got "
+            f"{type(what).__name__}."
+        )
+    lines = [line for line in what if line is not None]
+    for line in lines:
+        if not hasattr(line, "promise"):
+            raise TypeError(f"`{name}` must hold rules or None, got {line!r}.")
+    return lines
 
 
 def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: bool | None) -> Explanations:

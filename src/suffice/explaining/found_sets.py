@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from suffice._table.variables import VariableSet
+from suffice._table.variables import VariableSet
 
 BY_ROW = ("best_masks", "best_sdps", "best_squares", "is_complete", "offered")
 # What the core finds.

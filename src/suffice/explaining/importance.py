@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import check_word
-
-if TYPE_CHECKING:
-    from suffice.explaining.found_sets import FoundSets
+from suffice.explaining.found_sets import FoundSets
 
 SetsKind: TypeAlias = Literal["minimal", "all"]
 """Which sufficient sets count: those of the smallest size, or all of them."""

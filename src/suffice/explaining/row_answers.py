@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -25,11 +25,11 @@ class RowAnswers(Sequence[Answer]):
         The answer for each row.
     fitted : Fitted
         The fitted state of the explainer.
-    library : str or None
+    library : str or None, default=None
         The kind of the table, and of the frames that are made.
     """
 
-    def __init__(self, answers: Sequence[Answer], fitted: Fitted, library: str | None) -> None:
+    def __init__(self, answers: Sequence[Answer], fitted: Fitted, library: str | None = None) -> None:
         self.answers = tuple(answers)
         self.fitted = fitted
         self.library = library
@@ -49,10 +49,6 @@ class RowAnswers(Sequence[Answer]):
         part = copy(self)
         part.answers = self.answers[index]
         return part
-
-    def __iter__(self) -> Iterator[Answer]:
-        """Yield the answers in the order of the rows."""
-        return iter(self.answers)
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

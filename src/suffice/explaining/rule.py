@@ -40,6 +40,11 @@ class Promise(NamedTuple):
     outcome: Any
     interval: tuple[float, float] | None = None
 
+    @property
+    def premise(self) -> str:
+        """The conditions as text; empty if there are none."""
+        return " AND ".join(map(str, self.conditions))
+
     def keeps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
         """Check which outcomes are as the promise says."""
         if self.interval is None:
@@ -225,23 +230,15 @@ class Rule:
             The rule.
         """
         _check_keys("rule", cls, values)
-        conditions = []
         for name in ("conditions", "interval"):
             if not isinstance(values[name], list | tuple) and (name == "conditions" or values[name] is not None):
                 raise TypeError(f"`{name}` must be a list, got {values[name]!r}.")
-        for condition in values["conditions"]:
-            _check_keys("condition", Condition, condition)
-            low, high = _with_infinity(condition["low"], condition["high"])
-            labels = None if condition["labels"] is None else tuple(condition["labels"])
-            conditions.append(Condition(**{**condition, "low": low, "high": high, "labels": labels}))
-        interval = None if values["interval"] is None else _with_infinity(*values["interval"])
-        _, bound = _with_infinity(0.0, values["bound"])
-        certified = values.get("certificate")
-        certificate = None if certified is None else Certificate.from_dict(certified)
-        proof = None if values.get("proof") is None else Proof.from_dict(values["proof"])
-        made: dict[str, Any] = {"conditions": tuple(conditions), "interval": interval, "bound": bound}
-        made |= {"certificate": certificate, "proof": proof}
-        return cls(**{**values, **made})
+        made = {**values, "conditions": tuple(map(_read_condition, values["conditions"]))}
+        made["interval"] = None if values["interval"] is None else _with_infinity(*values["interval"])
+        made["bound"] = _with_infinity(0.0, values["bound"])[1]
+        for name, kind in (("certificate", Certificate), ("proof", Proof)):
+            made[name] = None if values.get(name) is None else kind.from_dict(values[name])
+        return cls(**made)
 
     def to_sql(self) -> str:
         """Write the rule as the condition of an SQL query.
@@ -394,8 +391,8 @@ class Rule:
     @property
     def sentence(self) -> str:
         """The rule as a sentence without its figures."""
-        conditions = " AND ".join(str(condition) for condition in self.conditions)
-        return f"IF {conditions} THEN {self.conclusion}" if conditions else f"ALWAYS {self.conclusion}"
+        premise = self.promise.premise
+        return f"IF {premise} THEN {self.conclusion}" if premise else f"ALWAYS {self.conclusion}"
 
     def _repr_html_(self) -> str:
         from suffice._show.cards import rule_card
@@ -409,6 +406,13 @@ def _finite(number: float) -> float | None:
 
 def _with_infinity(low: float | None, high: float | None) -> tuple[float, float]:
     return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _read_condition(values: Any) -> Condition:
+    _check_keys("condition", Condition, values)
+    low, high = _with_infinity(values["low"], values["high"])
+    labels = None if values["labels"] is None else tuple(values["labels"])
+    return Condition(**{**values, "low": low, "high": high, "labels": labels})
 
 
 def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:

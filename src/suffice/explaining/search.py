@@ -5,26 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
+from suffice._forest.asked_rows import AskedRows
 from suffice._forest.bounds import discounted_share, least_sdps
 from suffice._forest.candidates import n_by_paths
+from suffice._forest.fitted import Fitted
+from suffice._forest.outcomes import Outcomes
 from suffice._forest.progress import after, progress_bar
+from suffice._table.condition import Condition
+from suffice._table.variables import VariableSet
 from suffice.errors import SearchSizeWarning, check_number, check_word, warn
 from suffice.explaining.best_set import put_best_first
 from suffice.explaining.found_sets import FoundSets, ScoredSet
 from suffice.explaining.rule import Rule
-
-if TYPE_CHECKING:
-    from suffice._forest.asked_rows import AskedRows
-    from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Outcomes
-    from suffice._table.condition import Condition
-    from suffice._table.variables import VariableSet
 
 FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only

@@ -253,12 +253,9 @@ class Sentences:
     @property
     def notes(self) -> tuple[str, ...]:
         """What stands beside the best set, one sentence each: what all or fewer variables reach, the level, signal."""
-        if not self.row.is_sufficient:
-            return tuple(filter(None, (self.share_note, self.level_note, self.range_note)))
-        signal = "" if self.row.has_signal else NO_SIGNAL
-        return tuple(
-            filter(None, (self.share_note, self.all_text, self.short_note, self.level_note, signal, self.range_note))
-        )
+        of_set = (self.all_text, self.short_note) if self.row.is_sufficient else ()
+        signal = NO_SIGNAL if self.row.is_sufficient and not self.row.has_signal else ""
+        return tuple(filter(None, (self.share_note, *of_set, self.level_note, signal, self.range_note)))
 
     @property
     def share_note(self) -> str:

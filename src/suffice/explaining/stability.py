@@ -5,6 +5,7 @@ The forests are grown by ``checks.refits``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,18 +102,13 @@ class RowStability:
         return f"{sentence}. Some set is sufficient in {self._both(self.sufficient)}."
 
     def _both(self, counts: tuple[int, int]) -> str:
-        return _both_kinds(
-            f"{counts[0]} of {self.n_seeds}" if self.n_seeds else "",
-            f"{counts[1]} of {self.n_resamples}" if self.n_resamples else "",
-        )
+        pairs = zip(counts, (self.n_seeds, self.n_resamples), strict=True)
+        return _both_kinds([f"{n} of {n_refits}" if n_refits else "" for n, n_refits in pairs])
 
 
-def _both_kinds(of_seeds: str, of_resamples: str) -> str:
-    kinds = [
-        f"{of_seeds} other forests" if of_seeds else "",
-        f"{of_resamples} resampled tables" if of_resamples else "",
-    ]
-    return " and in ".join(kind for kind in kinds if kind)
+def _both_kinds(texts: Sequence[str]) -> str:
+    kinds = zip(texts, ("other forests", "resampled tables"), strict=True)
+    return " and in ".join(f"{text} {kind}" for text, kind in kinds if text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +221,7 @@ class SetStability:
             return "0 rows."
         n_core = sum(bool(core) for core in self.core)
         return (
-            f"{counted(len(self), 'row')}. On average the same best set in {_both_kinds(*shares)}. "
+            f"{counted(len(self), 'row')}. On average the same best set in {_both_kinds(shares)}. "
             f"{n_core} of them {'has' if n_core == 1 else 'have'} a core: variables that recur in at least "
             f"{format_percent(CORE_SHARE)} % of the forests."
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from suffice._forest.fitted import Fitted
 from suffice._table.condition import Condition
 from suffice._text import join
 from suffice.errors import check_word, did_you_mean
@@ -18,9 +19,6 @@ from suffice.proofs.ensemble import Ensemble
 from suffice.proofs.model_trees import ModelTrees, check_options, read_trees_of
 from suffice.proofs.reasons import UNIT, AxisSet, ReasonSearch
 from suffice.proofs.values import CertainReason, CertainReasons, NearestOther
-
-if TYPE_CHECKING:
-    from suffice._forest.fitted import Fitted
 
 
 @dataclass(frozen=True)

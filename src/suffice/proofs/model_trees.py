@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from suffice._forest.fitted import Fitted
 from suffice._forest.model_outputs import ask_model
 from suffice._forest.trees import spaced_rows
 from suffice._table.rows import move_rows
@@ -16,9 +17,6 @@ from suffice.errors import check_number, did_you_mean
 from suffice.proofs.domain import Domain
 from suffice.proofs.ensemble import Ensemble, Floats
 from suffice.proofs.search import Budget, Decision, Prover
-
-if TYPE_CHECKING:
-    from suffice._forest.fitted import Fitted
 
 # The share of outputs that a model must give again to be the one that is explained.
 LEAST_AGREED = 0.95

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suffice._forest.fitted import Fitted
 from suffice._forest.trees import spaced_rows
 from suffice._table.frames import load_pandas
 from suffice._text import counted, printed
@@ -18,11 +20,6 @@ from suffice.proofs.domain import ROUNDED, Box
 from suffice.proofs.ensemble import Ensemble, Floats
 from suffice.proofs.model_trees import N_COMPARED, ModelTrees, read_trees_of
 from suffice.proofs.search import Decision
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from suffice._forest.fitted import Fitted
 
 # Rows that are moved into a box, those of them that the search begins with, and rows whose values a counterexample may
 # take.
@@ -79,7 +76,7 @@ class ProvenRules:
         names = ["verdict", "n_rows", "n_kept", "counterexample", "decided", "distance", "row", "unusual"]
         names += ["least", "largest"]
         return {
-            "rule": [" AND ".join(map(str, promise.conditions)) for promise in promises],
+            "rule": [promise.premise for promise in promises],
             "outcome": [promise.outcome if promise.interval is None else promise.interval for promise in promises],
             **{name: [getattr(proof, name) for proof in self.proofs] for name in names},
         }
@@ -148,15 +145,14 @@ def prove_promise(promise: Promise, model_trees: ModelTrees) -> Proof:
     domain, prover = model_trees.domain, model_trees.prover
     decision = decision_of(promise, domain.ensemble)
     box = domain.box(promise.conditions)
-    conditions = " AND ".join(map(str, promise.conditions))
     if box.empty_axis is not None:
         raise ValueError(
-            f"No point of the domain is within the bounds of the rule ({conditions}): they leave nothing of "
+            f"No point of the domain is within the bounds of the rule ({promise.premise}): they leave nothing of "
             f"{domain.axes[box.empty_axis].name!r}. State a `domain` that they meet."
         )
     unmet = domain.unmet_constraint(box)
     if unmet is not None:
-        raise ValueError(f"No point within the bounds of the rule ({conditions}) meets the constraint {unmet}.")
+        raise ValueError(f"No point within the bounds of the rule ({promise.premise}) meets the constraint {unmet}.")
     inside = np.flatnonzero(domain.holds(box, model_trees.rows))
     kept = prover.keeps(decision, model_trees.rows[inside])
     found = _find_exception(model_trees, box, decision, inside[~kept])
@@ -194,44 +190,42 @@ def _describe(
 
 def _find_exception(model_trees: ModelTrees, box: Box, decision: Decision, others: NDArray[np.intp]) -> Any:
     """Return the values of the most plausible exception that is found, "proven" or "open"."""
-    for i in others[:N_NEAR]:
-        if not model_trees.keeps(decision, model_trees.rows[i]):
-            return model_trees.rows[i]
-    moved, distances = _move_into(model_trees, box)
-    points = model_trees.domain.pieces(moved)
-    order = np.argsort(distances, kind="stable")
-    differs = ~model_trees.prover.keeps(decision, moved[order]) & model_trees.domain.holds(box, moved[order])
-    for i in order[differs][:N_NEAR]:
-        if not model_trees.keeps(decision, moved[i]):
-            return moved[i]
-    answer = model_trees.prover.check(box, decision, moved[order[0]], starts=points[order[:N_STARTS]])
+    domain, prover = model_trees.domain, model_trees.prover
+    for row in model_trees.rows[others[:N_NEAR]]:
+        if not model_trees.keeps(decision, row):
+            return row
+    moved = _move_into(model_trees, box)
+    differs = ~prover.keeps(decision, moved) & domain.holds(box, moved)
+    for row in moved[differs][:N_NEAR]:
+        if not model_trees.keeps(decision, row):
+            return row
+    answer = prover.check(box, decision, moved[0], starts=domain.pieces(moved[:N_STARTS]))
     if answer.values is None:
         return answer.verdict
     if model_trees.keeps(decision, answer.values):
         return "open"
-    from_rows = model_trees.domain.distances
-    order = np.argsort(from_rows(answer.values, moved), kind="stable")[:N_NEAR]
+    order = np.argsort(domain.distances(answer.values, moved), kind="stable")[:N_NEAR]
     near = [_approach(model_trees, box, decision, answer.values, moved[i]) for i in order]
     compared = model_trees.rows[spaced_rows(len(model_trees.rows), N_COMPARED)]
-    return min(near, key=lambda values: float(from_rows(values, compared).min()))
+    return min(near, key=lambda values: float(domain.distances(values, compared).min()))
 
 
-def _move_into(model_trees: ModelTrees, box: Box) -> tuple[Floats, Floats]:
-    """Move rows to the nearest values of a box; return them with the distances that they were moved."""
+def _move_into(model_trees: ModelTrees, box: Box) -> Floats:
+    """Move rows to the nearest values of a box; return them, those first that were moved least."""
     domain = model_trees.domain
     rows = model_trees.rows[spaced_rows(len(model_trees.rows), N_MOVED)]
     moved, points = rows.copy(), domain.pieces(rows)
     for i, (axis, allowed) in enumerate(zip(domain.axes, box.allowed, strict=True)):
         is_out = ~np.isin(points[:, i], np.flatnonzero(allowed))
         for c in axis.columns:
-            first, last, is_missing = box.first[c][allowed], box.last[c][allowed], np.isnan(rows[:, c])
+            first, last, own = box.first[c][allowed], box.last[c][allowed], rows[:, c]
             if len(axis.columns) == 1 and domain.ensemble.columns[c].labels is None and not np.isnan(first[0]):
                 # Between the ends of the box; the rows' own values are those that the column can hold.
-                moved[:, c] = np.clip(rows[:, c], np.nanmin(first), np.nanmax(last))
-                moved[is_missing, c] = first[0] if not np.isnan(first[-1]) else np.nan
+                if_missing = np.nan if np.isnan(first[-1]) else first[0]
+                moved[:, c] = np.where(np.isnan(own), if_missing, np.clip(own, first[0], np.nanmax(last)))
             else:
                 moved[is_out, c] = first[0]
-    return moved, np.array([domain.gaps(a, b[None]).sum() for a, b in zip(moved, rows, strict=True)])
+    return moved[np.argsort(domain.distances(moved, rows), kind="stable")]
 
 
 def _approach(model_trees: ModelTrees, box: Box, decision: Decision, values: Floats, row: Floats) -> Floats:

@@ -7,43 +7,35 @@ variable at a row, which its outputs show when values are replaced by those of o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice._forest.model_outputs import ask_model
-from suffice._forest.outcomes import outcomes_of_intervals, read_targets
+from suffice._forest.asked_rows import AskedRows
+from suffice._forest.fitted import Fitted
+from suffice._forest.model_outputs import ExplainedModel, ask_model
+from suffice._forest.outcomes import Outcomes, Target, outcomes_of_intervals, read_targets
 from suffice._forest.progress import progress_bar
+from suffice._table.condition import Condition
 from suffice._table.input import as_finite
 from suffice._table.rows import mix_rows, plain_columns
+from suffice._table.table import Table
+from suffice._table.variables import VariableSet
 from suffice._text import counted, format_exactly, format_level, format_outcome, format_value, join, to_plain
 from suffice.errors import check_number
 from suffice.explaining.best_set import N_DIGITS, bound_best
 from suffice.explaining.explanation import SufficientSet
+from suffice.explaining.found_sets import FoundSets
 from suffice.explaining.importance import importance_of_sets
+from suffice.explaining.rule import Rule
 from suffice.explaining.search import ExplainOptions, find_maximal_rules, find_sufficient_sets
-from suffice.reasons.code_book import CodeBook, bound_text, direction_of
+from suffice.reasons.code_book import CodeBook, CodeLine, Direction, bound_text, direction_of
 from suffice.reasons.values import Reason, Reasons, ReasonSettings, Refusal, RowReasons
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from suffice._forest.asked_rows import AskedRows
-    from suffice._forest.fitted import Fitted
-    from suffice._forest.model_outputs import ExplainedModel
-    from suffice._forest.outcomes import Outcomes, Target
-    from suffice._table.condition import Condition
-    from suffice._table.table import Table
-    from suffice._table.variables import VariableSet
-    from suffice.explaining.found_sets import FoundSets
-    from suffice.explaining.rule import Rule
-    from suffice.reasons.code_book import CodeLine, Direction
 
 
 def losses_of_sets(
@@ -60,11 +52,9 @@ def losses_of_sets(
 
 def rank_by_loss(losses: Mapping[str, float], shares: Mapping[str, float]) -> list[str]:
     """Put the variables of a set in the order in which they are reasons."""
-
-    def order(name: str) -> tuple[float, float, str]:
-        return -round(losses[name], N_DIGITS), -round(shares.get(name, 0.0), N_DIGITS), name
-
-    return sorted((name for name, loss in losses.items() if round(loss, N_DIGITS) > 0), key=order)
+    lost = {name: round(loss, N_DIGITS) for name, loss in losses.items()}
+    names = (name for name, loss in lost.items() if loss > 0)
+    return sorted(names, key=lambda name: (-lost[name], -round(shares.get(name, 0.0), N_DIGITS), name))
 
 
 # Training rows whose values replace those of a row, evenly spread over the training table.
@@ -107,8 +97,9 @@ class _Questions:
         n_rows = len(fitted.forest.X)
         self._n = min(N_REFERENCE, n_rows)
         places = np.arange(self._n) * n_rows // self._n
-        self._reference = plain_columns(fitted.encoding.decode(fitted.forest.X[places]), fitted.encoding)
+        reference = plain_columns(fitted.encoding.decode(fitted.forest.X[places]), fitted.encoding)
         columns = fitted.encoding.columns
+        self._reference = {column.source: reference[column.name] for column in columns}
         self._sources = [sorted({columns[c].source for c in of_variable}) for of_variable in fitted.variables.columns]
         self._dates = {column.source for column in columns if column.part is not None}
 
@@ -132,7 +123,7 @@ class _Questions:
                         pick[after] = reference
                         if variable in others:
                             pick[before] = reference
-            moved = {source: (self._of_reference(source), pick) for source, pick in picks.items()}
+            moved = {source: (self._reference[source], pick) for source, pick in picks.items()}
             outputs = self._outputs(mix_rows(self._X, rows, moved, self._fitted.encoding.names), len(rows))
             outputs = outputs.reshape(len(part), 2, n, -1)
             never += [not _differ(pair[0], pair[1]) for pair in outputs]
@@ -144,10 +135,6 @@ class _Questions:
         if probability_of is None and hasattr(model, "predict_proba"):
             return np.asarray(model.predict_proba(table))
         return ask_model(model, table, n_rows, probability_of)
-
-    def _of_reference(self, source: int) -> list[Any]:
-        name = next(column.name for column in self._fitted.encoding.columns if column.source == source)
-        return self._reference[name]
 
 
 def _differ(first: NDArray[Any], second: NDArray[Any]) -> bool:

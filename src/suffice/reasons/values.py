@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from suffice._forest.fitted import Fitted
 from suffice._table.frames import make_frame
 from suffice._text import counted, format_outcome, format_probability, printed, to_plain
 from suffice.errors import check_word
+from suffice.explaining.explanation import SufficientSet
 from suffice.explaining.row_answers import RowAnswers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from suffice._forest.fitted import Fitted
-    from suffice.explaining.explanation import SufficientSet
-    from suffice.explaining.rule import Rule
-    from suffice.reasons.code_book import CodeBook
+from suffice.explaining.rule import Rule
+from suffice.reasons.code_book import CodeBook
 
 RefusalKind: TypeAlias = Literal[
     "forest_disagrees", "no_set", "no_variable_needed", "protected_variable", "unused_variable", "no_code"

@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from suffice._table.condition import Condition
-    from suffice._table.table import Table
-    from suffice.explaining.rule import Rule
+from suffice._table.condition import Condition
+from suffice._table.table import Table
+from suffice.explaining.rule import Rule
 
 Bits = NDArray[np.uint8]
 Bools = NDArray[np.bool_]

@@ -6,21 +6,16 @@ rows and on the number of fresh rows, never on the outcomes of fresh rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from suffice.checks.certificates import certify_promises
-from suffice.explaining.certificate import make_certificates
-from suffice.rule_lists.measures import Bools, Counts
-
-if TYPE_CHECKING:
-    from suffice._forest.bounds import Adjustment
-    from suffice.checks.certificates import FreshRows
-    from suffice.explaining.certificate import Certificate
-    from suffice.rule_lists.measures import Lines
+from suffice._forest.bounds import Adjustment
+from suffice.checks.certificates import FreshRows, certify_promises
+from suffice.explaining.certificate import Certificate, make_certificates
+from suffice.rule_lists.measures import Bools, Counts, Lines
 
 # A rule must add this share of the training rows to the rows that earlier rules cover.
 MIN_NEW = 0.005

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suffice._table.table import Table
 from suffice.explaining.rule import Rule
 from suffice.rule_lists.candidates import shorter_rules, split_rules
-from suffice.rule_lists.measures import Additions, Bools, Counts, Floats, Lines, Positions
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from suffice._table.table import Table
-    from suffice.rule_lists.measures import GlobalRule, Labels, Numbers
+from suffice.rule_lists.measures import Additions, Bools, Counts, Floats, GlobalRule, Labels, Lines, Numbers, Positions
 
 # Gains that differ by less, as a share of the squared error, are equal: sums are rounded.
 ROUNDING_OF_GAINS = 1e-9

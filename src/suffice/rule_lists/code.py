@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from suffice._table.condition import to_sql_literal
+from suffice._table.condition import Condition, to_sql_literal
 from suffice._table.frames import load_pandas
 from suffice._table.table import WEEKDAYS
 from suffice.explaining.certificate import CHECKED
-from suffice.rule_lists.measures import Labels
-
-if TYPE_CHECKING:
-    from suffice._table.condition import Condition
-    from suffice.rule_lists.measures import Additions, Lines
+from suffice.rule_lists.measures import Additions, Labels, Lines
 
 
 def lines_to_frame(lines: Lines) -> Any:

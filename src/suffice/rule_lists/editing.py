@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from suffice._table.table import Table
 from suffice.explaining.own_rule import measure_rule, read_premise
 from suffice.explaining.rule import Rule
 from suffice.rule_lists.candidates import split_rules
 from suffice.rule_lists.choosing import stack_bits, sum_lines
-from suffice.rule_lists.measures import Labels, Lines
-
-if TYPE_CHECKING:
-    from suffice._table.table import Table
-    from suffice.rule_lists.measures import GlobalRule
+from suffice.rule_lists.measures import GlobalRule, Labels, Lines
 
 
 def edit_lines(

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,38 +15,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._forest.bounds import Adjustment
+from suffice._forest.fitted import Fitted
 from suffice._table.condition import to_sql_literal
-from suffice._table.input import check_finite, read_input, read_outcomes
+from suffice._table.input import as_finite, check_finite, read_input, read_outcomes
+from suffice._table.table import Table
 from suffice._text import counted, format_percent, name_model, printed
 from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, read_fresh_rows, rows_set_aside
 from suffice.errors import check_number, check_word
 from suffice.explainer import SufficientExplainer
-from suffice.explaining.certificate import check_confidence, check_level
+from suffice.explaining.certificate import Certificate, check_confidence, check_level
 from suffice.explaining.explanations import Explanations
-from suffice.explaining.rule import Rule
+from suffice.explaining.rule import Promise, Rule
 from suffice.rule_lists.certifying import certify_lines
 from suffice.rule_lists.choosing import choose_lines, collect_lines, distinct_rules
 from suffice.rule_lists.code import lines_to_frame, lines_to_python, lines_to_sql
 from suffice.rule_lists.editing import edit_lines
-from suffice.rule_lists.evaluating import (
-    Answers,
-    Comparison,
-    Evaluation,
-    evaluate_lines,
-    figures_text,
-    measure,
-    measure_simpler,
-)
+from suffice.rule_lists.evaluating import Answers, Comparison, Evaluation, evaluate_lines, figures_text, measure_simpler
 from suffice.rule_lists.measures import Bools, Floats, GlobalRule, Labels, Lines, Numbers
-from suffice.rule_lists.mining import mine_rules, rules_of_all
-
-if TYPE_CHECKING:
-    from suffice._forest.bounds import Adjustment
-    from suffice._forest.fitted import Fitted
-    from suffice._table.table import Table
-    from suffice.explaining.certificate import Certificate
-    from suffice.explaining.rule import Promise
-    from suffice.rule_lists.mining import Check
+from suffice.rule_lists.mining import Check, mine_rules
 
 __all__ = ["GlobalRulesClassifier", "GlobalRulesRegressor"]
 
@@ -85,12 +72,6 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """The rules in their order."""
         check_is_fitted(self, "lines_")
         return self.lines_.rules
-
-    @property
-    def outputs_(self) -> NDArray[Any]:
-        """What each rule predicts alone."""
-        check_is_fitted(self, "lines_")
-        return self.lines_.outputs
 
     @property
     def default_(self) -> GlobalRule | None:
@@ -216,8 +197,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The fitted list.
         """
         self._check_parameters()
-        explainer = self._fitted_explainer()
-        if explainer is None:
+        explainer = self.explainer
+        if explainer is None or not hasattr(explainer, "fitted_"):
             raise ValueError("The explainer is not fitted: fit it first, or call fit(X, y) of the list.")
         self.explainer_ = explainer
         table, task = self._take_training(explainer)
@@ -251,8 +232,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         table, task = self._take_training(rules) if X is None else self._read_training(X, y)
         self.__dict__.pop("explainer_", None)
         self.set_aside_ = _set_aside(rules.fitted) if isinstance(rules, Explanations) else None
-        if (explainer := self._fitted_explainer()) is not None:
-            self.explainer_ = explainer
+        if self.explainer is not None and hasattr(self.explainer, "fitted_"):
+            self.explainer_ = self.explainer
         return self._collect(local_rules, table, task)
 
     def simplify(self, *, max_rules: int | None = N_RULES, max_loss: float = 0.01) -> Any:
@@ -603,9 +584,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         model = self.explainer_.fitted_.model_name if hasattr(self, "explainer_") else None
         if model is not None:
             _, answers = self._answers(None, None)
-            heading = (
-                f"{heading} Fidelity to {name_model(model)}: {figures_text(measure(self.lines_.task, *answers[:3]))}."
-            )
+            heading = f"{heading} Fidelity to {name_model(model)}: {figures_text(answers.figures(self.lines_.task))}."
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
 
     @property
@@ -670,7 +649,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     ) -> Sequence[Rule | None]:
         """Find the rules of training rows, at the explainer's level and at further ones."""
         if self.max_rules is None:
-            return rules_of_all(self.explainer_, table, y, further_levels, check)
+            explainers = [self.explainer_, *(self.explainer_.with_settings(pi=level) for level in further_levels)]
+            return [rule for explainer in explainers for rule in explainer.rules_of(table, y, check=check)]
         least = self.min_precision if self._task is Labels else 0.0
         return mine_rules(self.explainer_, table, y, further_levels=further_levels, least=least, check=check)
 
@@ -702,10 +682,6 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         if explainer.random_state is None:
             explainer.set_params(random_state=self.random_state)
         return explainer.fit(X, y, holdout=holdout)
-
-    def _fitted_explainer(self) -> SufficientExplainer | None:
-        """Return the parameter `explainer` if it is fitted."""
-        return self.explainer if hasattr(self.explainer, "fitted_") else None
 
     # --- input -------------------------------------------------------------------------------------------------------
 
@@ -739,7 +715,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         table = self._read_table(X)
         if asks:
             return table, read_fresh_rows(self.explainer_.fitted_, X, table, None).outcomes
-        return table, self.lines_.task.read(read_outcomes(y, table.n_rows))
+        outcomes = read_outcomes(y, table.n_rows)
+        return table, outcomes if self._task is Labels else as_finite(outcomes)
 
     def _read_table(self, X: Any, reset: bool = False) -> Table:
         if not reset:

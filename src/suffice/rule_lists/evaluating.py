@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from suffice._table.table import Table
 from suffice._text import counted, format_number, format_percent, format_share, printed
-from suffice.rule_lists.measures import Bools, Floats, GlobalRule, Labels, Numbers
-
-if TYPE_CHECKING:
-    from suffice._table.table import Table
-    from suffice.rule_lists.measures import Lines, Positions
+from suffice.rule_lists.measures import Bools, Floats, GlobalRule, Labels, Lines, Numbers, Positions
 
 Figures = Mapping[str, float]
 
@@ -197,14 +194,14 @@ class Answers(NamedTuple):
     shares: Floats | None
     covers: Bools
 
+    def figures(self, task: Labels | Numbers) -> dict[str, float]:
+        """Compute accuracy and Brier score, or R2 and MSE, of the rows that have a prediction."""
+        return measure(task, self.outcomes, self.predicted, self.shares)
+
     def compared_with(self, other: Answers, task: Labels | Numbers) -> Comparison:
         """Compare with the answers of another list for the same rows."""
         before, after = (
-            {
-                "rules": len(of.covers),
-                "coverage": float(of.covers.any(axis=0).mean()),
-                **measure(task, of.outcomes, of.predicted, of.shares),
-            }
+            {"rules": len(of.covers), "coverage": float(of.covers.any(axis=0).mean()), **of.figures(task)}
             for of in (self, other)
         )
         return Comparison(before, after, self.outcomes, self.predicted, other.predicted)
@@ -266,7 +263,7 @@ def evaluate_lines(
         precision=precision,
         total_precision=float(1 - losses.mean()) if len(losses) else math.nan,
         mae=None if errors is None else float(errors.mean()) if len(errors) else math.nan,
-        figures={"the list" if is_whole else "the list, where it predicts": measure(task, *answers[:3]), **simpler},
+        figures={"the list" if is_whole else "the list, where it predicts": answers.figures(task), **simpler},
         is_training=not simpler,
     )
 

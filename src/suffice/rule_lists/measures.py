@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,11 @@ from scipy.special import chdtri
 
 from suffice._forest.bounds import discounted_share
 from suffice._table.input import as_finite, check_classes
+from suffice._table.table import Table
 from suffice._text import format_number, format_percent, format_share, printed
+from suffice.explaining.certificate import Certificate
 from suffice.explaining.rule import FEW_ROWS, Promise, Rule
-
-if TYPE_CHECKING:
-    from suffice._table.table import Table
-    from suffice.explaining.certificate import Certificate
-    from suffice.rule_lists.candidates import Ends
+from suffice.rule_lists.candidates import Ends
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -108,7 +106,7 @@ class GlobalRule:
     @property
     def text(self) -> str:
         """The conditions, such as "hour > 5.5 AND temp <= 7"; empty if the rule covers every row."""
-        return " AND ".join(str(condition) for condition in self.rule.conditions)
+        return self.rule.promise.premise
 
     @property
     def lift_texts(self) -> list[str]:
@@ -214,10 +212,6 @@ class Labels:
         check_classes(y, "take GlobalRulesRegressor for numbers")
         return cls(y, np.unique(y))
 
-    def read(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Check the outcomes of other rows: any label is allowed."""
-        return y
-
     def outputs(self, lines: Sequence[GlobalRule]) -> NDArray[Any]:
         """Return what each line predicts."""
         return np.array([line.output for line in lines], dtype=self.classes.dtype)
@@ -298,10 +292,6 @@ class Numbers:
         """Check the training outcomes."""
         y = as_finite(y)
         return cls(y, float(y.var()) if y.min() < y.max() else 1.0)  # every MSE of equal numbers is 0
-
-    def read(self, y: NDArray[Any]) -> Floats:
-        """Check the outcomes of other rows."""
-        return as_finite(y)
 
     def outputs(self, lines: Sequence[GlobalRule]) -> Floats:
         """Return what each line predicts."""

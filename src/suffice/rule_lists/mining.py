@@ -7,17 +7,14 @@ the explainer's level, and the largest rules for the most frequent class say not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from suffice.explainer import SufficientExplainer
-    from suffice.explaining.rule import Rule
+from suffice.explainer import SufficientExplainer
+from suffice.explaining.rule import Rule
 
 Check = Literal["rows", "everywhere"]
 
@@ -74,14 +71,6 @@ def mine_rules(
             left = left[~is_kept[left]]
         n_before += len(rows)
     return rules
-
-
-def rules_of_all(
-    explainer: SufficientExplainer, table: Any, y: NDArray[Any], further_levels: Iterable[float], check: Check
-) -> list[Rule | None]:
-    """Find the rules of all training rows, at the explainer's level and at further ones."""
-    explainers = [explainer, *(explainer.with_settings(pi=level) for level in further_levels)]
-    return [rule for one in explainers for rule in one.rules_of(table, y, check=check)]
 
 
 def _rows_and_levels(
