@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -22,6 +24,15 @@ def write(tmp_path):
         return path
 
     return write
+
+
+def test_code_books_do_not_need_polars(write):
+    """It is not installed with the library alone: `reasons(X, codes=...)` failed without it."""
+    code = (
+        f"from suffice import CodeBook; CodeBook.read({str(write(CSV))!r}); import sys; print('polars' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_csv_json_and_dictionaries_say_the_same(write):

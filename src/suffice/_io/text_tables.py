@@ -10,13 +10,15 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Sequence
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, TableFileWarning, check_memory
 from suffice._table.table import MISSING_TEXTS
 from suffice._text import counted, first_repeated
 from suffice.errors import warn
+
+if TYPE_CHECKING:  # imported where a table is made of the text: code books are read without it
+    import polars as pl
 
 # --- encodings --------------------------------------------------------------------------------------------------------
 
@@ -78,6 +80,8 @@ _MOSTLY = 0.5  # a column of text with at least this share of numbers gets a war
 
 def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = TABLE_VARIABLE) -> pl.DataFrame:
     """Read a table from CSV."""
+    import polars as pl
+
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     separator = _find_separator(text)
     size = len(text) + TEXT * (text.count(separator) + text.count("\n"))
@@ -197,6 +201,8 @@ def _rewrite(
 
 
 def _warn_about_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name: str) -> None:
+    import polars as pl
+
     for i, (column, dtype) in enumerate(frame.schema.items()):
         if dtype in (pl.Date, pl.Datetime):
             values = [row[i].strip() for row in sample]
@@ -208,6 +214,8 @@ def _warn_about_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name
 
 def _convert_numbers(frame: pl.DataFrame, separator: str, name: str, text_columns: Collection[str]) -> pl.DataFrame:
     """Read decimal commas where they are unambiguous, and warn about other text that looks like numbers."""
+    import polars as pl
+
     columns = [c for c, dtype in frame.schema.items() if dtype == pl.String and c not in text_columns]
     known = {column: frame[column].drop_nulls() for column in columns}
     empty = [column for column, values in known.items() if not len(values)]
@@ -231,6 +239,8 @@ def _convert_numbers(frame: pl.DataFrame, separator: str, name: str, text_column
 
 
 def _warn_about_numbers(column: str, values: pl.Series, name: str) -> None:
+    import polars as pl
+
     odd = values.filter(values.cast(pl.Float64, strict=False).is_null())
     if not len(odd):
         return
