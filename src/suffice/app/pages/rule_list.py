@@ -155,7 +155,7 @@ def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
             "tooltipField": "exact",
             **WRAPPED,
         },
-        {"field": "output", "headerName": "THEN", "width": 120},
+        {"field": "output", "headerName": "THEN", **WRAPPED, "flex": None, "width": 130},
         {"field": "coverage", "headerName": "coverage", **share},
         *figures,
         right_column("support", "training rows", 120, "support_text"),
