@@ -54,6 +54,12 @@ def test_an_exception_between_the_rows_is_near_to_them():
     assert proof.unusual == 1.0
 
 
+def test_of_moved_rows_the_one_that_is_moved_least_is_the_exception():
+    table = pd.DataFrame({"age": [20.0, 25, 22.5], "job": ["cook", "smith", "cook"]})
+    proof = make_rule([Condition("age", 50.0)], "no").check_model(stump_model(), table, domain={"age": (0, 90)}).proof
+    assert (proof.counterexample["job"], proof.n_changed) == ("smith", 1)
+
+
 def test_a_row_that_is_an_exception_is_stated_however_many_rows_there_are():
     """Only every third row is moved into the bounds, and there are exceptions that are no rows."""
     n, place = 3000, 1502
@@ -109,6 +115,17 @@ def test_numbers_have_their_least_and_largest_prediction():
     assert (proof.verdict, proof.least, proof.largest, proof.is_exact) == ("proven", 0.25, 0.25, True)
     assert proof.range_text == "Its predictions range from 0.25 to 0.25."
     assert make_rule([], 1.0, (0.0, 0.5)).check_model(model, TABLE).proof.decided == -1.75
+
+
+@pytest.mark.parametrize(("link", "least", "largest"), [("exp", -1.0, 9.0), ("logistic", 0.0, 1.5)])
+def test_an_end_beyond_what_the_link_gives_is_never_passed(link, least, largest):
+    """Such models could not be proven about at all: the core refused a flag of NumPy."""
+    model = stump_model(decides_by="number", classes=None, link=link)
+    [own] = model.apply_link(np.array([0.25])).tolist()
+    ends = [(least, largest), (least, own + 0.01), (own - 0.01, largest), (least, own - 0.01), (own + 0.01, largest)]
+    proofs = [make_rule([OLD], own, interval).check_model(model, TABLE).proof for interval in ends]
+    assert [proof.verdict for proof in proofs] == ["proven"] * 3 + ["refuted"] * 2
+    assert (proofs[0].least, proofs[0].largest) == pytest.approx((own, own))
 
 
 def test_what_lies_within_rounding_is_open():

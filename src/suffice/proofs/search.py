@@ -128,7 +128,7 @@ class Prover:
             margins = []
             for sign, end in zip((-1.0, 1.0), invert_link(model.link, decision).tolist(), strict=True):
                 if math.isfinite(end):
-                    link = 0.0 if model.link == "identity" else 8 * np.spacing(max(abs(end), 1.0))
+                    link = 0.0 if model.link == "identity" else 8 * float(np.spacing(max(abs(end), 1.0)))
                     margins.append(Margin(np.array([sign]), sign * end, True, model.rounding + link))
             return margins
         if model.decides_by == "positive":
