@@ -96,6 +96,19 @@ def test_changes_with_which_the_model_agrees_come_first():
     assert "does NOT confirm this" in after.text
 
 
+def test_the_least_change_is_confirmed_apart_from_the_rows_in_its_range():
+    def either(table):
+        return np.where((table["income"] > 30) | (table["debt"] < 1), "good", "bad")
+
+    row = {**ROW, "debt": 3.0}
+    least = explainer_of(either, either).what_if(row, "good")[0].best.values["income"]
+    explainer = explainer_of(either, lambda table: np.where(table["income"] == least, "bad", either(table)))
+    of_debt, of_income = explainer.what_if(row, "good", n=2)[0].changes
+    assert (of_income.variables, of_income.confirmed) == (("income",), False)
+    assert 0.8 <= of_income.confirmed_share <= 1
+    assert (of_debt.variables, of_debt.confirmed, of_debt.confirmed_share) == (("debt",), True, 1.0)
+
+
 def test_nothing_is_hidden_if_the_model_agrees_with_nothing(stricter):
     explainer = explainer_of(good_above(30), lambda table: np.full(len(table), "bad"))
     asked, alone = (explainer.what_if(ROW, "good", confirm=confirm)[0] for confirm in (True, False))

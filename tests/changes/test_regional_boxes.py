@@ -23,6 +23,16 @@ def test_a_region_holds_the_rows_that_its_rule_covers():
         assert np.array_equal(rows_in_region(matrix, boxes, i), np.flatnonzero(rule.covers(X)))
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_an_end_of_a_rule_may_be_a_value_of_a_row(closed):
+    state = loan_explainer().fitted_
+    X, _ = make_loans()
+    low, high = np.quantile(X["income"], [0.3, 0.6], method="nearest").tolist()
+    condition = Condition("income", low, high, closed, closed)
+    covered = rows_in_region(state.forest.X, regions_of(state, [[condition]]), 0)
+    assert np.array_equal(covered, np.flatnonzero(condition.covers(X["income"])))
+
+
 def test_an_unknown_column_is_named():
     with pytest.raises(ValueError, match="condition on 'incom'"):
         regions_of(loan_explainer().fitted_, [[Condition("incom", high=3.0)]])
