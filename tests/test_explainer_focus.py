@@ -89,6 +89,23 @@ def test_one_name_is_no_list_of_fixed_variables():
         make().fit(X, Y, fixed="age")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"focus": np.array(["good", "bad"])}, r"`focus` must be among the classes .* got array"),
+        ({"focus": pd.Series(["good"])}, "`focus` must be among the classes"),
+        ({"focus": pd.NA}, "`focus` must be among the classes .* got <NA>"),
+        ({"fixed": None}, "`fixed` must be a list of variables, got None.$"),
+        ({"fixed": 5}, "`fixed` must be a list of variables, got 5.$"),
+    ],
+    ids=["array", "series", "NA", "none", "number"],
+)
+def test_what_cannot_be_compared_or_counted_is_refused(options, message):
+    """NumPy, pandas and Python answered in words of their own."""
+    with pytest.raises((TypeError, ValueError), match=message):
+        make().fit(X, Y, **options)
+
+
 def test_both_are_saved_and_files_of_before_have_the_rarer_class(tmp_path):
     explainer = make().fit(X, Y, focus="bad", fixed=["age", 0])
     explainer.save(tmp_path / "new.suffice")

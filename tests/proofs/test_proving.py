@@ -208,6 +208,24 @@ def test_another_model_is_refused(explained):
         SufficientExplainer(random_state=0).fit(X, X.a > 4).prove([])
 
 
+@pytest.mark.parametrize("kind", ["loaded", "of data"])
+def test_an_explainer_without_its_model_takes_one(explained, kind, tmp_path):
+    """Its table is stored in types that no model can be asked with: an exception raised an IndexError."""
+    X, y = explained[0], (explained[0].a + explained[0].b > 8).to_numpy()
+    model = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, y)
+    explainer = SufficientExplainer(random_state=0).for_model(model, X)
+    proven, reasons = explainer.prove(explainer.explain(X[:5])), explainer.certain_reasons(X[:3])
+    assert "refuted" in {proof.verdict for proof in proven.proofs}
+    explainer.save(tmp_path / "e.suffice")
+    if kind == "loaded":
+        other = SufficientExplainer.load(tmp_path / "e.suffice")
+    else:
+        other = SufficientExplainer(random_state=0).fit(X, model.predict(X))
+    again = other.prove(proven.rules, model)
+    assert [proof.verdict for proof in again.proofs] == [proof.verdict for proof in proven.proofs]
+    assert [reason.variables for reason in other.certain_reasons(X[:3], model)] == [one.variables for one in reasons]
+
+
 def test_certain_reasons_are_told(explained):
     X, model, explainer = explained
     reasons = explainer.certain_reasons(X[:3], model)

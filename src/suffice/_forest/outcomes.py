@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,7 +141,7 @@ def read_focus(focus: Any, classes: NDArray[Any] | None, ranks: NDArray[Any]) ->
 
 def _known_label(label: Any, known: list[Any], word: str = "target") -> Any:
     label = to_plain(label)
-    if label in known:
+    with suppress(TypeError, ValueError):  # arrays and pandas' NA refuse to be compared
         return known[known.index(label)]
     by_text = {str(to_plain(one)): one for one in known}  # a command knows text only
     if isinstance(label, str) and label in by_text:

@@ -6,7 +6,7 @@ lists of them into sets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -91,8 +91,9 @@ class Variables:
 
     def read(self, name: str, chosen: Any) -> VariableSet:
         """Read a list of variables; the argument is named in messages."""
-        if isinstance(chosen, str):
-            raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}: write [{chosen!r}].")
+        if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+            hint = f": write [{chosen!r}]" if isinstance(chosen, str) else ""
+            raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}{hint}.")
         try:
             return self.subset(list(chosen))
         except ValueError as error:

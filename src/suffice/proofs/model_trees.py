@@ -12,6 +12,7 @@ from suffice._forest.fitted import Fitted
 from suffice._forest.model_outputs import ask_model
 from suffice._forest.trees import spaced_rows
 from suffice._table.rows import move_rows
+from suffice._table.table import Table
 from suffice._text import format_percent, join, to_plain
 from suffice.errors import check_number, did_you_mean
 from suffice.proofs.domain import Domain
@@ -105,7 +106,9 @@ def read_model_trees(model: Any, X: Any, *, also: Any = None, groups: Any = None
     seen = rows if also is None else np.concatenate([rows, ensemble.encode(also)])
     of_domain = {name: options[name] for name in ("domain", "constraints") if name in options}
     domain = Domain.learn(ensemble, rows, seen, groups=groups, **of_domain)
-    return ModelTrees(Prover(domain, budget), X, None if isinstance(model, Ensemble) else model)
+    # A stored table cannot be given to a model: it has other types, and one category for all rare ones.
+    is_askable = not isinstance(model, Ensemble) and not isinstance(X, Table)
+    return ModelTrees(Prover(domain, budget), X, model if is_askable else None)
 
 
 def read_trees_of(state: Fitted, model: Any, X: Any, **options: Any) -> ModelTrees:
