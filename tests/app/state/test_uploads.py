@@ -46,6 +46,11 @@ def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
         read_upload(as_upload(b"x" * 11), "x.csv")
 
 
+def test_a_name_is_printed_without_control_characters():
+    with pytest.raises(ValueError, match=r"^\\u001b\[31m\.csv contains NUL bytes"):
+        read_upload(as_upload(b"a,b\n\0"), "\x1b[31m.csv")
+
+
 def test_a_table_is_read_in_a_process_with_limited_memory(monkeypatch):
     calls = []
 

@@ -26,6 +26,7 @@ from suffice._io.processes import run_in_process
 from suffice._io.saved import MARK
 from suffice._io.saved_parts import HOW_TO_RAISE, saved_limit
 from suffice._io.sources import UPLOAD_VARIABLE, cannot_read, memory_limit, unpack
+from suffice._text import printable
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.errors import did_you_mean
@@ -61,7 +62,7 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
 
 def _decode(content: str, name: str) -> tuple[str, bytes]:
     """Return the name of an uploaded file as it is shown, and its bytes."""
-    shown = PurePath(name.replace("\\", "/")).name[:100] or "The file"
+    shown = printable(PurePath(name.replace("\\", "/")).name[:100]) or "The file"
     try:
         return shown, base64.b64decode(content.partition(",")[2], validate=True)
     except (binascii.Error, ValueError):
