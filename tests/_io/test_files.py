@@ -16,7 +16,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from table_files import PEOPLE, as_bytes, read
 
-from suffice._io.files import open_table, read_table
+from suffice._io.files import open_table, read_table, read_through
 from suffice._io.sources import TABLE_VARIABLE
 
 
@@ -164,6 +164,33 @@ def test_a_panic_of_polars_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(pl, "scan_parquet", panic)
     with pytest.raises(ValueError, match=r"a\.parquet cannot be read as Parquet: index out of bounds\.$"):
         read(tmp_path, as_bytes(PEOPLE, "parquet"), "a.parquet")
+
+
+@pytest.mark.parametrize("kind", ["arrow", "stream"])
+@pytest.mark.parametrize("reader", [read_table, open_table])
+def test_a_forged_size_in_an_arrow_file_is_refused(kind, reader, tmp_path, capfd):
+    """polars takes the size of a compressed buffer on trust: such a file ended the process that read it."""
+    data = bytearray(written(pl.DataFrame({"a": [True] * 10_000}), kind))
+    start = data.index(b"\x28\xb5\x2f\xfd") - 8  # zstd; the bytes in front state how many are packed
+    data[start : start + 8] = (2**61).to_bytes(8, "little")
+    path = tmp_path / "a.arrow"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"a\.arrow cannot be read as Arrow: its reader has ended\.$"):
+        reader(str(path))
+    assert capfd.readouterr().err == ""
+
+
+def test_an_arrow_file_is_tried_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("suffice._io.files._N_TRIED", 4_000)
+    data = io.BytesIO()
+    pl.DataFrame({"a": [True] * 10_000}).write_ipc(data, compression="zstd", record_batch_size=2_500)
+    content, path = data.getvalue(), tmp_path / "a.arrow"
+    path.write_bytes(content)
+    read_through(str(path), "a.arrow", TABLE_VARIABLE)
+    last = content.rindex(b"\x28\xb5\x2f\xfd")
+    path.write_bytes(content[:last] + b"\0" + content[last + 1 :])
+    with pytest.raises(ValueError, match=r"^a\.arrow cannot be read as Arrow: "):
+        read_through(str(path), "a.arrow", TABLE_VARIABLE)
 
 
 def test_text_that_becomes_too_many_cells_is_refused_before_it_is_read(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import re
+import sys
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,18 @@ from typing import Any
 
 import polars as pl
 
-from suffice._io.sources import NUMBER, STDIO, TABLE_VARIABLE, TEXT, cannot_read, check_memory, read_bytes, unpack
+from suffice._io.processes import EndedError, run_in_process
+from suffice._io.sources import (
+    NUMBER,
+    STDIO,
+    TABLE_VARIABLE,
+    TEXT,
+    cannot_read,
+    check_memory,
+    memory_limit,
+    read_bytes,
+    unpack,
+)
 from suffice._io.text_tables import decode, read_csv
 
 _SUFFIXES = {
@@ -46,6 +58,9 @@ _REFUSED = {
     b"SQLite format 3": "a SQLite database: export the table as CSV",
 }
 _N_SAMPLED = 65536  # bytes from which the format is recognised
+_N_TRIED = 2**24  # numbers of an Arrow file that are in memory at a time while it is tried
+_READER_FACTOR = 6  # the memory of a reader, as a multiple of that of the table
+_THREAD_BYTES = 2**29  # and what its threads take
 _TAIL = 2**20  # bytes at the end of a file, where Parquet and Arrow keep sizes and statistics of all columns
 
 
@@ -66,15 +81,13 @@ def read_table(
     if not data[:_N_SAMPLED].strip() and not data.strip():
         raise ValueError(f"{name} is empty.")
     kind = _recognise(data, source, name)
+    if kind == "arrow":
+        _try_arrow(data, name, limit)
     with _reading(name, kind):
-        if kind == "arrow" and data.startswith(_STREAM):
-            frame = pl.read_ipc_stream(io.BytesIO(data))
-        elif kind in ("parquet", "arrow"):
-            lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(io.BytesIO(data))
-            check_memory(NUMBER * _count_rows(lazy) * len(lazy.collect_schema()), name, limit)
-            frame = lazy.collect()
-        else:
+        if kind == "csv":
             frame = read_csv(decode(data, name), name, text_columns, limit)
+        else:
+            frame = _read_columns(data, kind, name, limit)
         _check_extent(frame.width, frame.height, name)
         check_memory(_spread_size(frame), name, limit)
     return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
@@ -87,6 +100,45 @@ def read_with_notes(source: str, text_columns: Collection[str], limit: str) -> t
         frame = read_table(source, text_columns=text_columns, limit=limit)
     notes = [str(w.message).replace(source, "The file") for w in caught if issubclass(w.category, UserWarning)]
     return frame, list(dict.fromkeys(notes))
+
+
+def reader_bytes(limit: str) -> int:
+    """Return the memory that a process may take which reads a table within the limit."""
+    return _READER_FACTOR * memory_limit(limit) + _THREAD_BYTES
+
+
+def _read_columns(data: bytes, kind: str, name: str, limit: str) -> pl.DataFrame:
+    if data.startswith(_STREAM):
+        return pl.read_ipc_stream(io.BytesIO(data))
+    lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(io.BytesIO(data))
+    check_memory(NUMBER * _count_rows(lazy) * len(lazy.collect_schema()), name, limit)
+    return lazy.collect()
+
+
+def _try_arrow(source: str | bytes, name: str, limit: str = TABLE_VARIABLE) -> None:
+    """Read an Arrow file in a process of its own: polars takes the sizes in a forged one on trust, and is aborted."""
+    try:
+        run_in_process("suffice._io.files:read_once", source, name, limit, max_bytes=reader_bytes(limit))
+    except EndedError:
+        raise ValueError(f"{name} cannot be read as Arrow: its reader has ended.") from None
+
+
+def read_once(source: str | bytes, name: str, limit: str) -> None:
+    """Read an Arrow file: called in the other process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # polars prints how it panics
+    read_through(source, name, limit)
+
+
+def read_through(source: str | bytes, name: str, limit: str) -> None:
+    """Read the bytes of an Arrow file, or by parts the file at a path."""
+    with _reading(name, "arrow"):
+        if isinstance(source, bytes):
+            _read_columns(source, "arrow", name, limit)
+            return
+        lazy = pl.scan_ipc(source)
+        n = max(1, _N_TRIED // max(1, len(lazy.collect_schema())))
+        for first in range(0, _count_rows(lazy), n):
+            lazy.slice(first, n).collect()
 
 
 def _count_rows(frame: pl.LazyFrame) -> int:
@@ -163,6 +215,8 @@ def open_table(source: str, *, text_columns: Collection[str] = ()) -> TableFile:
     if kind is None:
         frame = read_table(source, text_columns=text_columns)
         return TableFile(source, dict(frame.schema), frame.height, identity, frame.lazy(), "table")
+    if kind == "arrow":
+        _try_arrow(source, source)
     with _reading(source, kind):
         # glob=False: a "*" in the name is a "*".
         lazy = pl.scan_parquet(source, glob=False) if kind == "parquet" else pl.scan_ipc(source)

@@ -21,7 +21,7 @@ import polars as pl
 from dash.exceptions import PreventUpdate
 
 from suffice._io.explainer_file import demo_data, is_known, load_explainer_file, outcomes_of, text_columns
-from suffice._io.files import read_table
+from suffice._io.files import read_table, reader_bytes
 from suffice._io.processes import run_in_process
 from suffice._io.saved import MARK
 from suffice._io.saved_parts import HOW_TO_RAISE, saved_limit
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
 
 MAX_UPLOAD = 200 * 2**20  # bytes that a browser may send; `UPLOAD_VARIABLE` limits what they become in memory
-_READER_FACTOR = 6  # the memory of a reader, as a multiple of that of the table
-_THREAD_BYTES = 2**29  # and what its threads take
 MAX_COLUMNS = 5000  # with more, the lists of names alone make a page slow
 
 
@@ -85,7 +83,7 @@ def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, 
     if data.startswith(MARK):
         return _load(path, len(data)), []
     arguments = (str(path), tuple(text_columns), UPLOAD_VARIABLE)
-    max_bytes = _READER_FACTOR * memory_limit(UPLOAD_VARIABLE) + _THREAD_BYTES
+    max_bytes = reader_bytes(UPLOAD_VARIABLE)
     frame, notes = run_in_process("suffice._io.files:read_with_notes", *arguments, max_bytes=max_bytes)
     if frame.width > MAX_COLUMNS:
         raise ValueError(
