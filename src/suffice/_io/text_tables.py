@@ -92,19 +92,20 @@ def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = T
         raise ValueError(f"{name} is empty.")
     check_memory(size + COLUMN * len(header), name, limit)
     names = _name_columns(header, name)
-    sample, body = _rewrite(records, names, separator, name)
-    if not sample:
-        return pl.DataFrame(schema=names)
     # Names of our own: polars would change some of the user's, and which ones differs between its versions.
     own = [f"c{i}" for i in range(len(names))]
+    sample, body = _rewrite(records, names, own, separator, name)
+    if not sample:
+        return pl.DataFrame(schema=names)
     frame = pl.read_csv(
-        io.BytesIO(f"{separator.join(own)}\n{body}".encode()),
+        body,
         separator=separator,
         null_values=list(MISSING_TEXTS),
         infer_schema_length=None,
         try_parse_dates=True,
         schema_overrides={o: pl.String for o, n in zip(own, names, strict=True) if n in text_columns},
     )
+    body.close()  # it is as large as the file
     frame.columns = names
     _warn_about_dates(frame, sample, name)
     frame = _convert_numbers(frame, separator, name, text_columns)
@@ -176,15 +177,17 @@ def _name_columns(header: Sequence[str], name: str) -> list[str]:
 
 
 def _rewrite(
-    records: Iterator[tuple[int, list[str]]], names: Sequence[str], separator: str, name: str
-) -> tuple[list[list[str]], str]:
+    records: Iterator[tuple[int, list[str]]], names: Sequence[str], own: Sequence[str], separator: str, name: str
+) -> tuple[list[list[str]], io.BytesIO]:
     """Write records again without blank lines, spaces around fields and needless quotes; return the first ones, too.
 
     Each must have a field for each column. In a single column a blank line is a missing value, except at the end.
     """
     sample: list[list[str]] = []
-    n_blank, body = 0, io.StringIO()
-    writer = csv.writer(body, delimiter=separator, lineterminator="\n")
+    n_blank, body = 0, io.BytesIO()
+    text = io.TextIOWrapper(body, "utf-8", newline="")
+    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+    writer.writerow(own)
     for line, row in records:
         if not row:
             n_blank += len(names) == 1
@@ -197,7 +200,9 @@ def _rewrite(
         writer.writerows([["NA"]] * n_blank)
         writer.writerow([field.strip() for field in row])
         n_blank = 0
-    return sample, body.getvalue()
+    text.detach()  # it is written completely
+    body.seek(0)
+    return sample, body
 
 
 def _warn_about_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name: str) -> None:
