@@ -130,6 +130,15 @@ def test_what_is_wrong_with_a_forged_model_is_said():
         read_model(_forged("xgboost", dump))
 
 
+def test_a_model_of_no_outputs_is_said_to_be_forged():
+    """The number of a tree was divided by it."""
+    X, score = number_table()
+    model = lgb.LGBMRegressor(n_estimators=1, n_jobs=1, verbose=-1).fit(X, score)
+    dump = {**model.booster_.dump_model(), "num_tree_per_iteration": 0}
+    with pytest.raises(ValueError, match="not what lightgbm documents: ZeroDivisionError"):
+        read_model(_forged("lightgbm", dump), X)
+
+
 def test_other_boosters_are_named():
     X, score = number_table()
     y = (score > 4).astype(int)

@@ -1,6 +1,7 @@
 """The files in which XGBoost, LightGBM and CatBoost save models, read without running code that they hold.
 
-The libraries trust these files: a forged one can end the process that loads it, so another process does.
+The libraries trust these files: a forged one can end the process that loads it, or occupy it for ever, so another
+process does.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice._io.processes import EndedError, run_in_process
+from suffice._io.processes import EndedError, limit_seconds, run_in_process
 from suffice._text import printable
 from suffice.proofs.reading import read_boosted
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from suffice.proofs.ensemble import Ensemble
 
 MAX_BYTES = 4 * 2**30  # that a library may take
+MAX_SECONDS = 20  # of processor time, and one more for each MiB of the file
 MAX_TEXT = 200  # characters of what it says
 
 
@@ -58,17 +60,22 @@ def read_model_file(path: str | Path, X: Any = None) -> Ensemble:
     name = library.lower()
     if not is_catboost and name not in sys.modules and importlib.util.find_spec(name) is None:
         raise ImportError(f"Reading {str(path)!r} needs {name}: pip install {name}.")
+    seconds = MAX_SECONDS + path.stat().st_size // 2**20
     try:
-        dump = run_in_process("suffice._io.model_file:dump_file", str(path), name, max_bytes=MAX_BYTES)
+        dump = run_in_process("suffice._io.model_file:dump_file", str(path), name, seconds, max_bytes=MAX_BYTES)
     except ValueError as error:
         why = "its library ended while reading it." if isinstance(error, EndedError) else str(error)
         raise ValueError(f"{str(path)!r} is no model of {library}: {why}") from None
-    return read_boosted(name, dump if is_catboost else Booster(dump), X)
+    try:
+        return read_boosted(name, dump if is_catboost else Booster(dump), X)
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r} cannot be read: {error}") from None
 
 
-def dump_file(path: str, name: str) -> Any:
+def dump_file(path: str, name: str, seconds: int) -> Any:
     """Return the dump of a model by its library: called in the other process."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # libraries print what they find in the file
+    limit_seconds(seconds)  # LightGBM waits for ever for what follows a zero byte
     try:
         if name == "catboost":
             return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -136,6 +136,14 @@ def _limit_memory(max_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (in_use + max_bytes, in_use + max_bytes))
 
 
+def limit_seconds(seconds: int) -> None:
+    """End this process when it has worked so long."""
+    with suppress(ImportError, OSError, ValueError):  # not on every system
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
 def main(answer: Path) -> None:
     """Call the function that standard input names, and write its result to a file."""
     _volunteer_for_oom_killer()

@@ -55,7 +55,7 @@ def read_boosted(library: str, model: Any, X: Any) -> Ensemble:
     readers = {"xgboost": boosters.read_xgboost, "lightgbm": boosters.read_lightgbm, "catboost": boosters.read_catboost}
     try:
         return readers[library](model, None if X is None else read_columns(X))
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
         raise ValueError(
             f"The dump of this model is not what {library} documents: {type(error).__name__}, {error}."
         ) from error
