@@ -186,11 +186,11 @@ def test_an_arrow_file_is_tried_to_its_end(tmp_path, monkeypatch):
     pl.DataFrame({"a": [True] * 10_000}).write_ipc(data, compression="zstd", record_batch_size=2_500)
     content, path = data.getvalue(), tmp_path / "a.arrow"
     path.write_bytes(content)
-    read_through(str(path), "a.arrow", TABLE_VARIABLE)
+    read_through(str(path), "a.arrow")
     last = content.rindex(b"\x28\xb5\x2f\xfd")
     path.write_bytes(content[:last] + b"\0" + content[last + 1 :])
     with pytest.raises(ValueError, match=r"^a\.arrow cannot be read as Arrow: "):
-        read_through(str(path), "a.arrow", TABLE_VARIABLE)
+        read_through(str(path), "a.arrow")
 
 
 def test_text_that_becomes_too_many_cells_is_refused_before_it_is_read(tmp_path, monkeypatch):

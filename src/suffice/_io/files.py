@@ -84,10 +84,14 @@ def read_table(
     if kind == "arrow":
         _try_arrow(data, name, limit)
     with _reading(name, kind):
-        if kind == "csv":
-            frame = read_csv(decode(data, name), name, text_columns, limit)
+        if kind == "arrow" and data.startswith(_STREAM):
+            frame = pl.read_ipc_stream(io.BytesIO(data))
+        elif kind in ("parquet", "arrow"):
+            lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(io.BytesIO(data))
+            check_memory(NUMBER * _count_rows(lazy) * len(lazy.collect_schema()), name, limit)
+            frame = lazy.collect()
         else:
-            frame = _read_columns(data, kind, name, limit)
+            frame = read_csv(decode(data, name), name, text_columns, limit)
         _check_extent(frame.width, frame.height, name)
         check_memory(_spread_size(frame), name, limit)
     return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
@@ -107,35 +111,28 @@ def reader_bytes(limit: str) -> int:
     return _READER_FACTOR * memory_limit(limit) + _THREAD_BYTES
 
 
-def _read_columns(data: bytes, kind: str, name: str, limit: str) -> pl.DataFrame:
-    if data.startswith(_STREAM):
-        return pl.read_ipc_stream(io.BytesIO(data))
-    lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(io.BytesIO(data))
-    check_memory(NUMBER * _count_rows(lazy) * len(lazy.collect_schema()), name, limit)
-    return lazy.collect()
-
-
 def _try_arrow(source: str | bytes, name: str, limit: str = TABLE_VARIABLE) -> None:
     """Read an Arrow file in a process of its own: polars takes the sizes in a forged one on trust, and is aborted."""
     try:
-        run_in_process("suffice._io.files:read_once", source, name, limit, max_bytes=reader_bytes(limit))
+        run_in_process("suffice._io.files:read_once", source, name, max_bytes=reader_bytes(limit))
     except EndedError:
         raise ValueError(f"{name} cannot be read as Arrow: its reader has ended.") from None
 
 
-def read_once(source: str | bytes, name: str, limit: str) -> None:
+def read_once(source: str | bytes, name: str) -> None:
     """Read an Arrow file: called in the other process."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # polars prints how it panics
-    read_through(source, name, limit)
+    read_through(source, name)
 
 
-def read_through(source: str | bytes, name: str, limit: str) -> None:
-    """Read the bytes of an Arrow file, or by parts the file at a path."""
+def read_through(source: str | bytes, name: str) -> None:
+    """Read the bytes of an Arrow file, or a file at a path, by parts."""
+    data = io.BytesIO(source) if isinstance(source, bytes) else source
     with _reading(name, "arrow"):
-        if isinstance(source, bytes):
-            _read_columns(source, "arrow", name, limit)
+        if isinstance(source, bytes) and source.startswith(_STREAM):
+            pl.read_ipc_stream(data)
             return
-        lazy = pl.scan_ipc(source)
+        lazy = pl.scan_ipc(data)
         n = max(1, _N_TRIED // max(1, len(lazy.collect_schema())))
         for first in range(0, _count_rows(lazy), n):
             lazy.slice(first, n).collect()
