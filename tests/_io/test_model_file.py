@@ -37,7 +37,7 @@ def test_files_are_read_as_their_models(kind, folder):
     read = read_model_file(folder / f"model.{kind}", X)
     assert compare_outputs(read, X, model.predict(X)) == 0
     assert read.columns == read_model(model, X).columns
-    assert read.name == f"Booster ({read.n_trees} trees)"
+    assert read.name == f"Booster ({len(read.roots)} trees)"
 
 
 FORGED = [("num_leaves=", "num_leaves=9"), ("left_child=", "left_child=99 "), ("leaf_value=", "leaf_value=x ")]
